@@ -59,6 +59,12 @@ macro_rules! ids {
                 $name(self.0 + further)
             }
 
+            /// How many numbers it is further than another one.
+            #[inline]
+            pub const fn since(self, first: $name) -> u32 {
+                self.0 - first.0
+            }
+
             /// `count` of them, this one first.
             #[inline]
             pub fn row(
@@ -186,6 +192,18 @@ impl<I: Id, T> Table<I, T> {
         all.map(|(index, thing)| (I::new(index as u32), thing))
     }
 
+    /// `count` of them, the one of this number first.
+    #[inline]
+    pub fn row(&self, first: I, count: u32) -> &[T] {
+        &self.things[first.index()..][..count as usize]
+    }
+
+    /// As `row`, mutable.
+    #[inline]
+    pub fn row_mut(&mut self, first: I, count: u32) -> &mut [T] {
+        &mut self.things[first.index()..][..count as usize]
+    }
+
     /// All without their numbers.
     #[inline]
     pub fn as_slice(&self) -> &[T] {
@@ -247,5 +265,8 @@ mod tests {
         assert_eq!(format!("{third}"), "2");
         let two: Vec<_> = Shelf::new(1).row(2).collect();
         assert_eq!(two, [Shelf::new(1), Shelf::new(0).plus(2)]);
+        assert_eq!(third.since(two[0]), 1);
+        shelves.row_mut(two[0], 2)[1] = "loft";
+        assert_eq!(shelves.row(two[0], 2), ["high", "loft"]);
     }
 }

@@ -12,7 +12,7 @@ mod suspension;
 mod unwritten;
 
 use super::front::Front;
-use super::ids::DieId;
+use super::ids::{DieId, UnitId};
 use super::map::cache::MapCacheParams;
 use super::map::layout::Layout;
 use super::translation::{Shape, Translation};
@@ -460,14 +460,22 @@ fn an_idle_die_collects_up_to_its_goal_although_some_page_sets_hold_nothing_vali
     params.history[0].written_bytes = params.capacity_bytes;
     let mut ssd = drive(&params);
     for set in (0..params.capacity_bytes / 16384).filter(|set| set / 2 % 2 == 0) {
-        ssd.store.translation.trim((set * 4) as u32, 4);
+        ssd.store.translation.trim(UnitId::new((set * 4) as u32), 4);
     }
     let mut bench = Bench::new();
     bench.submit(&mut ssd, Op::Read, 32768, 4096, 0);
     bench.run(&mut ssd, Time(250_000_000));
-    assert!(DieId::new(0).row(2).all(|die| ssd.store.translation.wants_free_blocks(die)));
+    assert!(
+        DieId::new(0)
+            .row(2)
+            .all(|die| ssd.store.translation.wants_free_blocks(die))
+    );
     bench.run(&mut ssd, Time(300_000_000));
-    assert!(!DieId::new(0).row(2).any(|die| ssd.store.translation.wants_free_blocks(die)));
+    assert!(
+        !DieId::new(0)
+            .row(2)
+            .any(|die| ssd.store.translation.wants_free_blocks(die))
+    );
     assert_eq!(ssd.store.check(), Ok(()));
 }
 

@@ -62,13 +62,7 @@ mod tests {
         for token in indexed.chain([Token::Turnaround]) {
             assert_eq!(Token::from(u32::from(token)), token);
         }
-        let bits = [
-            die(7),
-            Token::LookedUp(7),
-            Token::Turnaround,
-            rested(7),
-        ]
-        .map(u32::from);
+        let bits = [die(7), Token::LookedUp(7), Token::Turnaround, rested(7)].map(u32::from);
         assert_eq!(bits, [7, 0x2000_0007, 0x4000_0000, 0x8000_0007]);
     }
 }

@@ -6,7 +6,7 @@ use crate::ssd::buffer::programs::Programs;
 use crate::ssd::drive::Ssd;
 use crate::ssd::firmware::Firmware;
 use crate::ssd::front::Front;
-use crate::ssd::ids::{DieId, SetId, SetInBlock};
+use crate::ssd::ids::{DieId, SetId, SetInBlock, UnitId};
 use crate::ssd::map::demand::DemandMap;
 use crate::ssd::nand::Nand;
 use crate::ssd::nand::job::Job;
@@ -123,7 +123,7 @@ impl<F: Front, P: Port> Work for Jobs<'_, F, P> {
         self.programs.pending[die].len() < self.programs.share
     }
 
-    fn moved(&mut self, unit: u32) {
+    fn moved(&mut self, unit: UnitId) {
         let now = self.port.now();
         if let Some(map) = &mut self.demand_map {
             map.moved(unit, |die, job| {

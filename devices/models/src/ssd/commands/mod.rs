@@ -12,6 +12,7 @@ use crate::port::Port;
 use crate::ssd::drive::Ssd;
 use crate::ssd::firmware::streams::MapPiece;
 use crate::ssd::front::{Condition, Front, Release};
+use crate::ssd::ids::UnitId;
 use crate::ssd::store::Store;
 use crate::ssd::token::Token;
 use raidlab_io::{IoId, Op, Part};
@@ -28,7 +29,7 @@ impl<F: Front> Ssd<F> {
         let (first, count) = self.units(offset, bytes);
         self.store.translation.prefetch(first);
         if count > 1 {
-            self.store.translation.prefetch(first + count - 1);
+            self.store.translation.prefetch(first.plus(count - 1));
         }
     }
 
@@ -106,7 +107,7 @@ impl<F: Front> Ssd<F> {
         if first < end && self.params.slices == 1 {
             self.store
                 .translation
-                .trim(first as u32, (end - first) as u32);
+                .trim(UnitId::new(first as u32), (end - first) as u32);
         }
         self.finish(port, io, served.end, Nanos::ZERO);
     }

@@ -5,6 +5,7 @@ use crate::ssd::commands::gather::{Gathered, Spared};
 use crate::ssd::drive::Ssd;
 use crate::ssd::firmware::streams::Follows;
 use crate::ssd::front::Front;
+use crate::ssd::ids::UnitId;
 use raidlab_io::{IoId, Op, Part};
 use raidlab_kernel::Time;
 
@@ -47,7 +48,7 @@ impl<F: Front> Ssd<F> {
         &mut self,
         port: &mut P,
         id: IoId,
-        units: (u32, u32),
+        units: (UnitId, u32),
         ready: Time,
         follows: Follows,
     ) {
@@ -71,7 +72,7 @@ impl<F: Front> Ssd<F> {
             }
             let rest = self
                 .store
-                .gather(first + ahead, count - ahead, spared, ready);
+                .gather(first.plus(ahead), count - ahead, spared, ready);
             rest.with_buffered(buffered)
         };
         let io = port.io(id);

@@ -6,7 +6,7 @@ use crate::ssd::buffer::prefilled::Prefilled;
 use crate::ssd::drive::Ssd;
 use crate::ssd::firmware::streams::Follows;
 use crate::ssd::front::Front;
-use crate::ssd::map::slot::NONE;
+use crate::ssd::ids::{NandSlot, UnitId};
 use raidlab_io::{IoId, Op, Part};
 use raidlab_kernel::{Nanos, Time};
 
@@ -65,7 +65,7 @@ impl<F: Front> Ssd<F> {
         let end = self.store.translation.map.units();
         self.front.prefill_begins();
         for unit in prefilled.units(self.store.buffer.capacity()) {
-            self.buffer_unit(port, unit.min(end - 1));
+            self.buffer_unit(port, UnitId::new(unit.min(end - 1)));
         }
         self.front.prefill_ends();
         self.firmware.cores.set_free();
@@ -75,9 +75,9 @@ impl<F: Front> Ssd<F> {
 
     /// A unit that the host has written comes into the buffer, and may complete a page set.
     #[inline]
-    fn buffer_unit<P: Port>(&mut self, port: &mut P, unit: u32) {
+    fn buffer_unit<P: Port>(&mut self, port: &mut P, unit: UnitId) {
         let unit = self.store.translation.map.find(unit);
-        if unit.slot != NONE {
+        if unit.slot != NandSlot::NONE {
             let set = self.store.translation.space.set(unit.slot);
             let (die, _) = self.store.translation.space.locate(set);
             if self.store.is_buffered(die, set) {
@@ -101,6 +101,7 @@ impl<F: Front> Ssd<F> {
             (io.offset, io.bytes)
         };
         let (first, count) = self.units(offset, bytes);
+        let first = first.number();
         let end = (first + count).min(self.store.translation.map.units());
         self.host_bytes += bytes;
         self.store.programs.taken += u64::from(end.saturating_sub(first));
@@ -115,7 +116,7 @@ impl<F: Front> Ssd<F> {
             port.holds(id);
         }
         for unit in first..end {
-            self.buffer_unit(port, unit);
+            self.buffer_unit(port, UnitId::new(unit));
         }
         if self.store.translation.is_stuck() {
             port.fails();

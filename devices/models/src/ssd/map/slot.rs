@@ -1,18 +1,15 @@
 //! Places in NAND: slots, and the frontiers that fill them.
 
-use crate::ssd::ids::BlockId;
+use crate::ssd::ids::{BlockId, HomeId, NandSlot};
 use serde::{Deserialize, Serialize};
-
-/// No slot or no unit.
-pub const NONE: u32 = u32::MAX;
 
 /// A mapping unit in the map.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Found {
+pub(crate) struct Found {
     /// The number by which the tables know it.
-    pub home: u32,
-    /// Where it lies; [`NONE`] if it holds nothing.
-    pub slot: u32,
+    pub(crate) home: HomeId,
+    /// Where it lies; [`NandSlot::NONE`] if it holds nothing.
+    pub(crate) slot: NandSlot,
 }
 
 /// An open block, and how far it is filled.

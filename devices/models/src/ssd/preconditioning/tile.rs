@@ -77,7 +77,9 @@ impl TileHistory {
     fn closed(&self, mut tile: Translation, moved_share: f64, pace: Pace) -> TileEnd {
         // All tiles of a die together have as many free blocks as the die reserves.
         let reserve = self.params.start_free_blocks.max(1);
-        let ahead = tile.collect_to(DieId::new(0), reserve, &mut Untimed).unwrap_or(0);
+        let ahead = tile
+            .collect_to(DieId::new(0), reserve, &mut Untimed)
+            .unwrap_or(0);
         TileEnd {
             pace,
             ..tile.into_tile(ahead, moved_share)

@@ -1,9 +1,8 @@
 //! The counters checked against the map, and the wear of the blocks.
 
 use super::Translation;
-use crate::ssd::ids::BlockId;
 use crate::fault::Fault;
-use crate::ssd::map::slot::NONE;
+use crate::ssd::ids::{BlockId, NandSlot, UnitId};
 
 /// Slots up to which all are checked, of a run that has written much.
 const ALL_SLOTS: u64 = 1 << 20;
@@ -38,12 +37,13 @@ impl Translation {
         };
         for block in (0..self.space.blocks.count()).step_by(stride as usize) {
             let block = BlockId::new(block);
-            let slots = self.space.start(block)..self.space.start(block) + per_block;
+            let slots = self.space.start(block).row(per_block);
             let mut marks_agree = true;
             let found = slots
                 .filter(|&slot| {
                     let unit = self.map.unit(block, slot);
-                    let holds = unit < self.space.shape.units && self.map.find(unit).slot == slot;
+                    let holds =
+                        unit.number() < self.space.shape.units && self.map.find(unit).slot == slot;
                     marks_agree &= holds == self.map.is_valid(block, slot);
                     holds
                 })
@@ -66,8 +66,9 @@ impl Translation {
             (self.space.shape.units / sampled).max(1)
         };
         for unit in (0..self.space.shape.units).step_by(unit_stride as usize) {
+            let unit = UnitId::new(unit);
             let slot = self.map.find(unit).slot;
-            if slot != NONE && self.map.unit(self.space.block(slot), slot) != unit {
+            if slot != NandSlot::NONE && self.map.unit(self.space.block(slot), slot) != unit {
                 return Err(format!(
                     "unit {unit} is not in slot {slot} where the map says"
                 ));

@@ -146,10 +146,7 @@ impl Translation {
         let shape = self.space.shape;
         let range = (shape.first_block(die), shape.blocks_per_die);
         let per_block = self.space.block_of.get();
-        let (free, gap) = (
-            self.space.dies[die].free.len(),
-            self.params.wear_gap,
-        );
+        let (free, gap) = (self.space.dies[die].free.len(), self.params.wear_gap);
         if need == Need::InStep && gap > 0 && free + 1 >= LEVELLING_NEEDS as usize {
             if let Some(block) = policy::least_worn(&self.space.blocks, range, gap) {
                 self.space
@@ -197,7 +194,10 @@ impl Translation {
         };
         let mut moved = 0;
         let per_set = self.space.shape.units_per_set;
-        let first = self.space.start(victim.block) + victim.next_set * per_set;
+        let first = self
+            .space
+            .start(victim.block)
+            .plus(victim.next_set * per_set);
         if self.space.blocks.valid(victim.block) == 0 {
             victim.next_set = self.space.shape.sets_per_block - 1;
         } else {

@@ -39,7 +39,11 @@ impl Space {
     pub(crate) fn erase_blocks(&self) -> EraseBlocks {
         let count = self.blocks.count() as usize;
         let mut states = Table::<BlockId, _>::from(vec![BlockState::Emptying; count]);
-        for block in self.blocks.ids().filter(|&block| self.blocks.is_closed(block)) {
+        for block in self
+            .blocks
+            .ids()
+            .filter(|&block| self.blocks.is_closed(block))
+        {
             states[block] = BlockState::Closed;
         }
         for die in &self.dies {

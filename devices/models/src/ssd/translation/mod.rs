@@ -13,10 +13,10 @@ pub mod shape;
 pub mod space;
 mod tiles;
 
-use crate::ssd::ids::{DieId, SetId};
+use crate::ssd::ids::{DieId, HomeId, NandSlot, SetId, UnitId};
 use crate::ssd::map::layout::Layout;
 use crate::ssd::map::mapping::Mapping;
-use crate::ssd::map::slot::{Found, Frontier, NONE};
+use crate::ssd::map::slot::{Found, Frontier};
 use blocks::Origin;
 use policy::CollectionParams;
 use raidlab_kernel::Stream;
@@ -41,7 +41,7 @@ pub(crate) trait Work {
         true
     }
     /// The map changes for a unit that is moved.
-    fn moved(&mut self, _unit: u32) {}
+    fn moved(&mut self, _unit: UnitId) {}
 }
 
 /// Lets every operation pass without effect.
@@ -71,7 +71,7 @@ pub(crate) struct Translation {
     /// The die on which nothing can be freed any more.
     stuck: Option<DieId>,
     /// Homes of units on the move; a field, so that collection allocates nothing.
-    moving: Vec<u32>,
+    moving: Vec<HomeId>,
 }
 
 /// Blocks of a die that never hold data: the one that garbage collection fills last, one that
@@ -136,9 +136,10 @@ impl Translation {
     }
 
     /// The units that lie in a page set.
-    pub(crate) fn units_of(&self, set: SetId) -> impl Iterator<Item = u32> + '_ {
+    pub(crate) fn units_of(&self, set: SetId) -> impl Iterator<Item = UnitId> + '_ {
         let slots = self.space.slots(set);
         let block = self.space.block(slots.start);
+        let slots = slots.start.row(self.space.shape.units_per_set);
         let here = slots.filter(move |&slot| self.map.is_valid(block, slot));
         here.map(move |slot| self.map.unit(block, slot))
     }
@@ -151,11 +152,11 @@ impl Translation {
 
     /// Prefetches what a write of `unit` needs; nothing for a unit beyond the end.
     #[inline]
-    pub(crate) fn prefetch(&self, unit: u32) {
-        if unit < self.space.shape.units {
+    pub(crate) fn prefetch(&self, unit: UnitId) {
+        if unit.number() < self.space.shape.units {
             let laid = self.map.layout().find(unit);
             self.map.prefetch(laid);
-            if laid.slot != NONE {
+            if laid.slot != NandSlot::NONE {
                 self.space.blocks.prefetch(self.space.block(laid.slot));
             }
         }
@@ -163,15 +164,15 @@ impl Translation {
 
     /// Prefetches what [`Translation::prefetch`] needs.
     #[inline]
-    pub(crate) fn prefetch_layout(&self, unit: u32) {
-        if unit < self.space.shape.units {
+    pub(crate) fn prefetch_layout(&self, unit: UnitId) {
+        if unit.number() < self.space.shape.units {
             self.map.layout().prefetch(unit);
         }
     }
 
     /// The host writes `unit`.
     #[inline]
-    pub(crate) fn write<W: Work>(&mut self, unit: u32, work: &mut W) {
+    pub(crate) fn write<W: Work>(&mut self, unit: UnitId, work: &mut W) {
         self.write_over(self.map.find(unit), work);
     }
 
@@ -188,7 +189,7 @@ impl Translation {
             // Making room may have moved the unit itself.
             slot = self.map.at(home).slot;
         }
-        if slot != NONE {
+        if slot != NandSlot::NONE {
             self.invalidate(slot);
         }
         if self.append(die, Origin::Host, &[home]) {
@@ -209,10 +210,10 @@ impl Translation {
     }
 
     /// The range of units from `first` on holds nothing any more.
-    pub(crate) fn trim(&mut self, first: u32, count: u32) {
-        for unit in first..first + count {
+    pub(crate) fn trim(&mut self, first: UnitId, count: u32) {
+        for unit in first.row(count) {
             let Found { home, slot } = self.map.find(unit);
-            if slot != NONE {
+            if slot != NandSlot::NONE {
                 self.invalidate(slot);
                 self.map.clear(home);
             }
@@ -262,7 +263,7 @@ impl Translation {
     /// Writes the units with these homes at a frontier of `die` whose page set has room for them;
     /// true if it has no more.
     #[inline]
-    fn append(&mut self, die: DieId, origin: Origin, homes: &[u32]) -> bool {
+    fn append(&mut self, die: DieId, origin: Origin, homes: &[HomeId]) -> bool {
         let count = homes.len() as u32;
         let stream = self.space.stream(origin);
         let state = &mut self.space.dies[die];
@@ -272,12 +273,12 @@ impl Translation {
         let is_full = self.space.set_of.split(frontier.next).1 == 0;
         state.valid += count;
         self.space.blocks.add_valid(block, count);
-        self.map.put(homes, self.space.start(block) + before);
+        self.map.put(homes, self.space.start(block).plus(before));
         is_full
     }
 
     #[inline]
-    fn invalidate(&mut self, slot: u32) {
+    fn invalidate(&mut self, slot: NandSlot) {
         let block = self.space.block(slot);
         self.map.invalidate(block, slot);
         self.space.blocks.drop_valid(block, 1);

@@ -158,12 +158,7 @@ pub(crate) fn victim(
 }
 
 /// A closed block, each as likely.
-fn any_closed(
-    blocks: &Blocks,
-    first: BlockId,
-    count: u32,
-    draws: &mut Stream,
-) -> Option<BlockId> {
+fn any_closed(blocks: &Blocks, first: BlockId, count: u32, draws: &mut Stream) -> Option<BlockId> {
     // Nearly all blocks are closed once collection is needed; the search is for the rest.
     for _ in 0..64 {
         let block = first.plus(draws.below(u64::from(count)) as u32);
@@ -178,7 +173,11 @@ fn any_closed(
 }
 
 /// The closed block that lags furthest behind in wear, if it lags by `gap` or more.
-pub(crate) fn least_worn(blocks: &Blocks, (first, count): (BlockId, u32), gap: u32) -> Option<BlockId> {
+pub(crate) fn least_worn(
+    blocks: &Blocks,
+    (first, count): (BlockId, u32),
+    gap: u32,
+) -> Option<BlockId> {
     let range = first.row(count);
     let most = range.clone().map(|block| blocks.erases(block)).max()?;
     range

@@ -190,7 +190,7 @@ impl Translation {
     fn check_ahead(&self) -> Result<(), String> {
         let per_block = self.space.block_of.get();
         let any = |block: BlockId, from: u32, to: u32| {
-            (from..to).any(|at| self.map.is_valid(block, self.space.start(block) + at))
+            (from..to).any(|at| self.map.is_valid(block, self.space.start(block).plus(at)))
         };
         for die in &self.space.dies {
             for open in die.frontiers.iter().filter(|open| open.is_open()) {

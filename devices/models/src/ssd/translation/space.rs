@@ -2,7 +2,7 @@
 //! valid; and where page sets and slots lie in them.
 
 use super::Shape;
-use crate::ssd::ids::{BlockId, DieId, SetId, SetInBlock};
+use crate::ssd::ids::{BlockId, DieId, NandSlot, SetId, SetInBlock};
 use crate::ssd::map::slot::Frontier;
 use crate::ssd::translation::blocks::{Blocks, Die, Origin, Victim};
 use raidlab_kernel::{Divider, Table};
@@ -65,14 +65,14 @@ impl Space {
 
     /// The page set of a slot, sets numbered over the whole drive.
     #[inline]
-    pub(crate) fn set(&self, slot: u32) -> SetId {
-        SetId::new(self.set_of.quotient(slot))
+    pub(crate) fn set(&self, slot: NandSlot) -> SetId {
+        SetId::new(self.set_of.quotient(slot.number()))
     }
 
     /// The block of a slot.
     #[inline]
-    pub(super) fn block(&self, slot: u32) -> BlockId {
-        BlockId::new(self.block_of.quotient(slot))
+    pub(super) fn block(&self, slot: NandSlot) -> BlockId {
+        BlockId::new(self.block_of.quotient(slot.number()))
     }
 
     /// The die of a block.
@@ -83,15 +83,15 @@ impl Space {
 
     /// The slots of a page set.
     #[inline]
-    pub(crate) fn slots(&self, set: SetId) -> Range<u32> {
-        let first = set.number() * self.shape.units_per_set;
-        first..first + self.shape.units_per_set
+    pub(crate) fn slots(&self, set: SetId) -> Range<NandSlot> {
+        let first = NandSlot::new(set.number() * self.shape.units_per_set);
+        first..first.plus(self.shape.units_per_set)
     }
 
     /// The first slot of a block.
     #[inline]
-    pub(super) fn start(&self, block: BlockId) -> u32 {
-        block.number() * self.block_of.get()
+    pub(super) fn start(&self, block: BlockId) -> NandSlot {
+        NandSlot::new(block.number() * self.block_of.get())
     }
 
     /// The die of a page set, and the set's place in its block.
@@ -108,13 +108,13 @@ impl Space {
         if !frontier.is_open() || self.set_of.split(frontier.next).1 == 0 {
             return SetId::NONE;
         }
-        self.set(self.start(frontier.block) + frontier.next)
+        self.set(self.start(frontier.block).plus(frontier.next))
     }
 
     /// The page set before a frontier.
     pub(super) fn last_set(&self, die: DieId, origin: Origin) -> SetId {
         let Frontier { block, next } = self.dies[die].frontiers[self.stream(origin)];
-        self.set(self.start(block) + next - 1)
+        self.set(self.start(block).plus(next - 1))
     }
 
     /// Units that still fit into the page set at a frontier; as many as it holds if that is a new

@@ -1,9 +1,9 @@
 //! From a drive to the tile that a history has left, and from such a tile to a drive.
 
 use super::{Shape, Translation, Untimed};
-use crate::ssd::ids::{BlockId, DieId};
+use crate::ssd::ids::{BlockId, DieId, NandSlot, TileHome, TileId, TileUnit, UnitId};
 use crate::ssd::map::layout::{Layout, TileBlock, TileEnd, Tiles};
-use crate::ssd::map::slot::{Frontier, NONE};
+use crate::ssd::map::slot::Frontier;
 use crate::ssd::preconditioning::pace::Pace;
 use crate::ssd::translation::policy::{CollectionParams, Policy};
 use raidlab_kernel::{Bits, Stream, Table};
@@ -19,8 +19,9 @@ impl Translation {
         draws: Stream,
     ) -> Translation {
         let (count, used) = (tiles.tiles.get(), tiles.blocks.get());
-        let first_blocks: Vec<BlockId> = (0..count).map(|tile| tiles.first_block(tile)).collect();
-        let missing: Vec<Vec<u32>> = (0..count).map(|tile| tiles.beyond_end(tile)).collect();
+        let all = TileId::new(0).row(count);
+        let first_blocks: Vec<BlockId> = all.clone().map(|tile| tiles.first_block(tile)).collect();
+        let missing: Vec<Vec<TileHome>> = all.map(|tile| tiles.beyond_end(tile)).collect();
         let end = Arc::clone(&tiles.end);
         let mut drive = Translation::new(shape, params, Layout::Tiled(Box::new(tiles)), draws);
         let in_use = count / shape.dies * used;
@@ -35,8 +36,8 @@ impl Translation {
                 drive.space.blocks.restore(here, block);
                 drive.space.dies[die].valid += block.valid;
             }
-            for &slot in &missing[tile] {
-                drive.invalidate(drive.space.start(first) + slot);
+            for home in &missing[tile] {
+                drive.invalidate(drive.space.start(first).plus(home.number()));
             }
             // The frontiers of a die's first tile stay open; those of the others are closed.
             if tile < shape.dies as usize {
@@ -65,8 +66,8 @@ impl Translation {
         let start = self.space.start(block);
         let mut homes = std::mem::take(&mut self.moving);
         homes.clear();
-        let slots = start..start + next;
-        let valid: Vec<u32> = slots
+        let slots = start.row(next);
+        let valid: Vec<NandSlot> = slots
             .filter(|&slot| self.map.is_valid(block, slot))
             .collect();
         self.map.take_out(block, start, next, &mut homes);
@@ -120,14 +121,15 @@ impl Translation {
     }
 
     /// Any unit of an area that a history has left on a die; none beyond the drive's end.
-    fn unit_on(&self, die: DieId, area: &Range<u32>, draws: &mut Stream) -> Option<u32> {
+    fn unit_on(&self, die: DieId, area: &Range<u32>, draws: &mut Stream) -> Option<UnitId> {
         let Layout::Tiled(tiles) = self.map.layout() else {
             return None;
         };
         let layers = tiles.tiles.get() / self.space.shape.dies;
         let layer = draws.below(u64::from(layers)) as u32;
         let local = area.start + draws.below(u64::from(area.end - area.start)) as u32;
-        tiles.drive_unit(layer * self.space.shape.dies + die.number(), local)
+        let tile = TileId::new(layer * self.space.shape.dies + die.number());
+        tiles.drive_unit(tile, TileUnit::new(local))
     }
 
     /// The state in which a tile ends: tables and blocks in use, free blocks left out. Collection
@@ -150,36 +152,44 @@ impl Translation {
         }
         let count = (blocks.len() as u32 * per_block).max(self.space.shape.units);
         let mut laid = Bits::new(count as usize);
-        let mut units = vec![NONE; count as usize];
-        let mut homes = vec![NONE; self.space.shape.units as usize];
-        for unit in 0..self.space.shape.units {
-            let slot = self.map.find(unit).slot;
-            if slot != NONE {
-                let (block, offset) = self.space.block_of.split(slot);
-                let home = moved_down[BlockId::new(block)].number() * per_block + offset;
-                homes[unit as usize] = home;
-                units[home as usize] = unit;
-                laid.set(home);
+        let mut units = Table::from(vec![TileUnit::NONE; count as usize]);
+        let unit_count = self.space.shape.units as usize;
+        let mut homes = Table::from(vec![TileHome::NONE; unit_count]);
+        for unit in homes.ids() {
+            let slot = self.map.find(UnitId::new(TileUnit::number(unit))).slot;
+            if slot != NandSlot::NONE {
+                let (block, offset) = self.space.block_of.split(slot.number());
+                let block = moved_down[BlockId::new(block)];
+                let home = TileHome::new(block.number() * per_block + offset);
+                homes[unit] = home;
+                units[home] = unit;
+                laid.set(home.number());
             }
         }
-        let full = !homes.contains(&NONE);
-        let mut left = (0..count).filter(|&home| !laid.get(home));
-        for unit in (0..).zip(&mut homes).filter(|(_, home)| **home == NONE) {
+        let full = homes.iter().all(|&home| home != TileHome::NONE);
+        let mut left = units.ids().filter(|home| !laid.get(home.number()));
+        for unit in homes
+            .ids()
+            .filter(|&unit| homes[unit] == TileHome::NONE)
+            .collect::<Vec<_>>()
+        {
             let home = left.next().expect("as many homes as units");
-            *unit.1 = home;
-            units[home as usize] = unit.0;
+            homes[unit] = home;
+            units[home] = unit;
         }
         let mut frontiers = self.space.dies[DieId::new(0)].frontiers;
         for frontier in frontiers.iter_mut().filter(|open| open.is_open()) {
             frontier.block = moved_down[frontier.block];
         }
-        let in_order = (0..).zip(&homes).all(|(unit, &home)| home == unit);
+        let in_order = homes
+            .entries()
+            .all(|(unit, home)| home.number() == unit.number());
         TileEnd {
             stuck: self.stuck.is_some(),
             ahead,
             moved_share,
-            homes: homes.into_boxed_slice(),
-            units: units.into_boxed_slice(),
+            homes,
+            units,
             laid,
             in_order,
             full,
