@@ -61,7 +61,7 @@ impl<T: fmt::Display> fmt::Display for LowerBound<T> {
 
 impl<T: Into<Value> + Copy> LowerBound<T> {
     /// Says it in the schema of a number.
-    pub(crate) fn said(self) -> impl FnMut(&mut Schema) {
+    pub fn said(self) -> impl FnMut(&mut Schema) {
         move |schema| {
             schema.insert("minimum".into(), self.0.into());
         }

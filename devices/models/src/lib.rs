@@ -30,7 +30,7 @@ mod volume;
 mod xpoint;
 
 pub use crate::stripe_thread::{PageTimes, STRIPE_PAGE, StripeThread};
-pub use bounds::Bounds;
+pub use bounds::{Bounds, LowerBound};
 pub use c_states::CStateParams;
 pub use controller::{
     Cache, Chip, ChipParams, CopyEnd, Eligible, FirmwareRoute, Found, LINE_SECTORS, Leaving,

@@ -88,6 +88,9 @@ pub(crate) fn check_references(plan: &Plan, faults: &mut Faults) {
     for (i, workload) in plan.workloads.iter().enumerate() {
         let key = format!("workloads.{i}.array");
         faults.index(key, workload.array, plan.arrays.len());
+        if let Some(cache) = &workload.page_cache {
+            faults.under(&format!("workloads.{i}.page_cache"), cache.faults());
+        }
         if let Some(client) = workload.client {
             let key = |end: &str| format!("workloads.{i}.client.{end}");
             faults.index(key("link"), client.link, plan.links.len());
@@ -100,6 +103,10 @@ fn check_drives(plan: &Plan, faults: &mut Faults) {
     for (i, drive) in plan.drives.iter().enumerate() {
         let key = format!("drives.{i}.device");
         faults.index(key, drive.device, plan.devices.len());
+        faults.under(
+            &format!("drives.{i}.block_layer"),
+            drive.block_layer.faults(),
+        );
         if drive.path.len() > usize::from(u8::MAX) {
             let most = format!("at most {} links", u8::MAX);
             faults.add(format!("drives.{i}.path"), drive.path.len(), most);
