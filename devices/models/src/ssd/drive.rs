@@ -14,7 +14,7 @@ use crate::ssd::params::SsdParams;
 use crate::ssd::power_states::PowerStates;
 use crate::ssd::store::Store;
 use crate::ssd::translation::background::Background;
-use raidlab_io::IoId;
+use raidlab_io::{ByteRange, IoId};
 use raidlab_kernel::{Nanos, Time};
 
 /// A solid-state drive in a run, behind the front `F`.
@@ -43,7 +43,8 @@ pub struct Ssd<F> {
 impl<F: Front> Ssd<F> {
     /// The units of a byte range: (first, count).
     #[inline]
-    pub(crate) fn units(&self, offset: u64, bytes: u64) -> (UnitId, u32) {
+    pub(crate) fn units(&self, range: ByteRange) -> (UnitId, u32) {
+        let ByteRange { offset, bytes } = range;
         let (first, _) = self.addressing.unit_of(offset);
         let (last, _) = self.addressing.unit_of(offset + bytes.max(1) - 1);
         // A command over the end of a slice is cut there.

@@ -20,7 +20,7 @@ use super::*;
 use crate::port::Port;
 use map::map_cache;
 use proptest::prelude::*;
-use raidlab_io::{Io, IoId, Op, Part};
+use raidlab_io::{ByteRange, Io, IoId, Op, Part};
 use raidlab_kernel::{Calendar, Nanos, Stream, Time};
 
 /// An engine of a few lines: a calendar and a list of records.
@@ -77,7 +77,8 @@ impl Bench {
     ) -> IoId {
         self.run(ssd, Time(at));
         self.calendar.advance_to(Time(at));
-        self.ios.push(Io::new(op, offset, bytes, Time(at)));
+        self.ios
+            .push(Io::new(op, ByteRange::new(offset, bytes), Time(at)));
         let id = IoId::new(self.ios.len() as u32 - 1);
         ssd.submit(self, id);
         id

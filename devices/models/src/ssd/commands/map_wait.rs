@@ -55,8 +55,8 @@ impl<F: Front> Ssd<F> {
         };
         let record = port.io(waited.io);
         record.charge(Part::NandRead, now);
-        let (op, offset, bytes) = (record.op, record.offset, record.bytes);
-        let (first, count) = self.units(offset, bytes);
+        let (op, range) = (record.op, record.range());
+        let (first, count) = self.units(range);
         match op {
             Op::Write => self.enter_buffer(port, waited.io, count, now),
             _ => self.read_data(port, waited.io, (first, count), now, waited.follows),

@@ -15,18 +15,18 @@ use crate::ssd::front::{Condition, Front, Release};
 use crate::ssd::ids::UnitId;
 use crate::ssd::store::Store;
 use crate::ssd::token::Token;
-use raidlab_io::{IoId, Op, Part};
+use raidlab_io::{ByteRange, IoId, Op, Part};
 use raidlab_kernel::{Nanos, Time};
 
 impl<F: Front> Ssd<F> {
     /// Prefetches what a command for these bytes needs of the map. Not while writes wait: the data
     /// would leave the CPU's caches before they are needed.
     #[inline]
-    pub fn prefetch_tables(&self, offset: u64, bytes: u64) {
+    pub fn prefetch_tables(&self, range: ByteRange) {
         if !self.store.buffer.waiting.is_empty() {
             return;
         }
-        let (first, count) = self.units(offset, bytes);
+        let (first, count) = self.units(range);
         self.store.translation.prefetch(first);
         if count > 1 {
             self.store.translation.prefetch(first.plus(count - 1));

@@ -13,24 +13,21 @@ impl<F: Front> Ssd<F> {
     #[inline]
     pub(super) fn read<P: Port>(&mut self, port: &mut P, id: IoId) {
         let now = port.now();
-        let (offset, bytes) = {
-            let io = port.io(id);
-            (io.offset, io.bytes)
-        };
-        let (first, count) = self.units(offset, bytes);
-        self.read_bytes += bytes;
+        let range = port.io(id).range();
+        let (first, count) = self.units(range);
+        self.read_bytes += range.bytes;
         self.store.read_units.units += u64::from(count);
-        let met = self.ahead.streams.meet(offset, bytes);
+        let met = self.ahead.streams.meet(range);
         let (firmware, front) = (&mut self.firmware, &mut self.front);
         let served = firmware.process(front, Op::Read, count, met.piece, now);
         let taken = served.end + self.firmware.latency(Op::Read, count);
         let ready = self.back_end_needed(now, taken);
         let alone = self.is_alone(now);
         let follows = Follows {
-            alone: alone && offset == self.ahead.next_byte,
+            alone: alone && range.offset == self.ahead.next_byte,
             stream: met.stream,
         };
-        self.ahead.next_byte = offset + bytes;
+        self.ahead.next_byte = range.end();
         let io = port.io(id);
         io.charge(Part::Queue, served.start);
         io.charge(Part::Overhead, taken);

@@ -13,15 +13,12 @@ use raidlab_kernel::{Nanos, Time};
 impl<F: Front> Ssd<F> {
     pub(super) fn write<P: Port>(&mut self, port: &mut P, id: IoId) {
         let now = port.now();
-        let (offset, bytes) = {
-            let io = port.io(id);
-            (io.offset, io.bytes)
-        };
+        let range = port.io(id).range();
         if let Some(prefilled) = self.prefilled.take() {
             self.fill_buffer(port, *prefilled);
         }
-        let (first, units) = self.units(offset, bytes);
-        let met = self.write_streams.meet(offset, bytes);
+        let (first, units) = self.units(range);
+        let met = self.write_streams.meet(range);
         let (firmware, front) = (&mut self.firmware, &mut self.front);
         let served = firmware.process(front, Op::Write, units, met.piece, now);
         let processed = served.end + self.firmware.latency(Op::Write, units);
@@ -96,19 +93,16 @@ impl<F: Front> Ssd<F> {
     /// The buffer takes a write's data.
     fn take<P: Port>(&mut self, port: &mut P, id: IoId, processed: Time) {
         let now = port.now();
-        let (offset, bytes) = {
-            let io = port.io(id);
-            (io.offset, io.bytes)
-        };
-        let (first, count) = self.units(offset, bytes);
+        let range = port.io(id).range();
+        let (first, count) = self.units(range);
         let first = first.number();
         let end = (first + count).min(self.store.translation.map.units());
-        self.host_bytes += bytes;
+        self.host_bytes += range.bytes;
         self.store.programs.taken += u64::from(end.saturating_sub(first));
         if !self.front.maps_sectors() {
             let cut = (
-                self.addressing.cut(offset),
-                self.addressing.cut(offset + bytes),
+                self.addressing.cut(range.offset),
+                self.addressing.cut(range.end()),
             );
             self.store.read_partial_units(cut, now);
         }
@@ -182,7 +176,7 @@ impl<F: Front> Ssd<F> {
     fn prefetch_waiting<P: Port>(&self, port: &mut P, took: usize) {
         for (place, write) in self.store.buffer.waiting.iter().take(2 * took).enumerate() {
             let io = port.io(write.io);
-            let (unit, _) = self.units(io.offset, io.bytes);
+            let (unit, _) = self.units(io.range());
             if place < took {
                 self.store.translation.prefetch(unit);
             } else {
