@@ -7,6 +7,7 @@
 
 mod bounds;
 mod c_states;
+mod check;
 mod controller;
 mod device;
 mod fault;

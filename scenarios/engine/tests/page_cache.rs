@@ -178,3 +178,22 @@ fn completions_of_write_back_are_the_flushers_work() {
     let json = outcome(&value);
     within(cpu_seconds(&json, 0), 4096.0 * 6e-6, 1e-3);
 }
+
+#[test]
+fn numbers_of_page_caches_and_block_layers_have_bounds() {
+    let mut value = file("sequential", 0.0, MIB, 1);
+    let wrong = json!({"memory_bytes": MIB - 1, "background_share": 0.0, "dirty_share": 1.01,
+        "expire_ns": 0, "request_bytes": 4095, "requests": 65_537});
+    let cache = value["workloads"][0]["page_cache"].as_object_mut().unwrap();
+    cache.extend(wrong.as_object().unwrap().clone());
+    value["drives"][0]["block_layer"] = json!({"scheduler": "none", "requests": 1_048_577});
+    let error = format!("{:?}", run(&plan(&value), || true).unwrap_err());
+    for key in wrong.as_object().unwrap().keys() {
+        assert!(
+            error.contains(&format!("workloads.0.page_cache.{key}")),
+            "{error}"
+        );
+    }
+    assert!(error.contains("drives.0.block_layer.requests"), "{error}");
+    assert!(error.contains("1048576 to 1125899906842624"), "{error}");
+}

@@ -35,8 +35,7 @@ impl BlockLayerParams {
 
     /// Every number that is out of its range.
     pub(crate) fn faults(&self) -> Vec<Fault> {
-        let fault = || Fault::new("requests", self.requests, Self::REQUESTS.to_string());
-        Vec::from_iter((!Self::REQUESTS.hold(self.requests)).then(fault))
+        Vec::from_iter(Self::REQUESTS.fault("requests", self.requests))
     }
 }
 
@@ -119,35 +118,18 @@ impl PageCacheParams {
 
     /// Every number that is out of its range.
     pub(crate) fn faults(&self) -> Vec<Fault> {
-        let mut faults = Vec::new();
-        if !Self::MEMORY_BYTES.hold(self.memory_bytes) {
-            let allowed = Self::MEMORY_BYTES.to_string();
-            faults.push(Fault::new("memory_bytes", self.memory_bytes, allowed));
-        }
-        let shares = [
-            ("background_share", self.background_share),
-            ("dirty_share", self.dirty_share),
+        let share = |key, share: f64| {
+            let above_0 = share > 0.0 && share <= 1.0;
+            (!above_0).then(|| Fault::new(key, share, "above 0, at most 1"))
+        };
+        let faults = [
+            Self::MEMORY_BYTES.fault("memory_bytes", self.memory_bytes),
+            share("background_share", self.background_share),
+            share("dirty_share", self.dirty_share),
+            Self::EXPIRE_NS.fault("expire_ns", self.expire_ns.0),
+            Self::REQUEST_BYTES.fault("request_bytes", self.request_bytes),
+            Self::REQUESTS.fault("requests", self.requests),
         ];
-        for (key, share) in shares {
-            if !(share > 0.0 && share <= 1.0) {
-                faults.push(Fault::new(key, share, "above 0, at most 1"));
-            }
-        }
-        if !Self::EXPIRE_NS.holds(self.expire_ns.0) {
-            let allowed = Self::EXPIRE_NS.to_string();
-            faults.push(Fault::new("expire_ns", self.expire_ns.0, allowed));
-        }
-        if !Self::REQUEST_BYTES.holds(self.request_bytes) {
-            let allowed = Self::REQUEST_BYTES.to_string();
-            faults.push(Fault::new("request_bytes", self.request_bytes, allowed));
-        }
-        if !Self::REQUESTS.hold(self.requests) {
-            faults.push(Fault::new(
-                "requests",
-                self.requests,
-                Self::REQUESTS.to_string(),
-            ));
-        }
-        faults
+        faults.into_iter().flatten().collect()
     }
 }

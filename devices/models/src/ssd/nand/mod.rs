@@ -23,10 +23,10 @@ use compression::Engine;
 use die::{Die, PageTimes};
 pub(crate) use die::{Pages, Planes, ReadTimes};
 use job::{Job, Operations, UNTHROTTLED, Work};
-use params::NandParams;
+use params::{NandParams, SlcCacheParams};
 use program_ceiling::ProgramCeiling;
 use raidlab_kernel::{Nanos, Spells, Table, Time};
-use slc_cache::{SlcCache, SlcCacheParams};
+use slc_cache::SlcCache;
 use suspension::Suspension;
 
 /// All dies and channels.
