@@ -86,15 +86,11 @@ class PageCache(Table):
     """Share of it that may be dirty before writing back begins."""
     dirty: Share = Field(default=0.2, gt=0)
     """Share of it that may be dirty or being written before writers sleep."""
-    expire: Duration = Field(
-        default=30_000_000_000, ge=plan_bounds.PageCacheParams.expire_ns.least
-    )
+    expire: Duration = Field(default=30_000_000_000, ge=plan_bounds.PageCacheParams.expire_ns.least)
     """Age at which what is dirty is written back in any case."""
     read_ahead: Size = 128 * 1024
     """Read ahead of a stream at most."""
-    request: Size = Field(
-        default=512 * 1024, ge=plan_bounds.PageCacheParams.request_bytes.least
-    )
+    request: Size = Field(default=512 * 1024, ge=plan_bounds.PageCacheParams.request_bytes.least)
     """Neighbouring pages that become one request at most."""
     requests: Annotated[int, within(plan_bounds.PageCacheParams.requests)] = 128
     """Requests of writing back that are under way at most."""
