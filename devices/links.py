@@ -10,6 +10,7 @@ docs/explanation/links.md
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -83,6 +84,7 @@ class Interface:
     lanes: int = 1
 
     @staticmethod
+    @functools.cache
     def parse(name: str) -> Interface:
         """An interface from its name: `pcie-3.0-x4`, `sas-6g`, `sas-6g-x4`, `sata-3g`.
 

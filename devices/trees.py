@@ -17,6 +17,19 @@ Document: TypeAlias = dict[str, object]
 """An answer as `--json` prints it, to be written alone: what code reads has a type of its own."""
 
 
+def copied(tree: Mapping[str, Value]) -> Tree:
+    """A copy that shares no table and no list with the tree: what can be changed in a file."""
+    return {key: _copied(value) for key, value in tree.items()}
+
+
+def _copied(value: Value) -> Value:
+    if isinstance(value, str):
+        return value
+    if isinstance(value, Mapping):
+        return copied(value)
+    return [_copied(each) for each in value] if isinstance(value, Sequence) else value
+
+
 def put(tree: Tree, key: str, value: Value) -> None:
     """Sets a dotted key of a tree, lists by index."""
     *path, last = key.split(".")

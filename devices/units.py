@@ -10,6 +10,7 @@ holds an `int` of nanoseconds. Arithmetic is exact; only the last step rounds.
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -34,7 +35,7 @@ _DECIMAL = {"": 1, "k": 10**3, "M": 10**6, "G": 10**9, "T": 10**12, "P": 10**15}
 _BINARY = {"Ki": 2**10, "Mi": 2**20, "Gi": 2**30, "Ti": 2**40, "Pi": 2**50}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Dimension:
     """What a quantity measures: its name, an example, and its units in base units."""
 
@@ -73,15 +74,21 @@ class Dimension:
         Raises:
             ValueError: As `parse`; or the value is too large, or not zero and yet rounds to it.
         """
-        exact = self.parse(text)
-        if abs(exact) > self.largest:
-            raise ValueError(f"{self.allowed}, {self.bound}")
-        if not self.whole:
-            return float(exact)
-        rounded = round(exact)
-        if rounded == 0 and exact != 0:
-            raise ValueError(f"{self.allowed}, zero or at least 1 in the smallest unit")
-        return rounded
+        return _converted(self, text)
+
+
+@functools.lru_cache(maxsize=4096)
+def _converted(dimension: Dimension, text: str) -> int | float:
+    """As `Dimension.convert`: the files of a search differ in a few quantities alone."""
+    exact = dimension.parse(text)
+    if abs(exact) > dimension.largest:
+        raise ValueError(f"{dimension.allowed}, {dimension.bound}")
+    if not dimension.whole:
+        return float(exact)
+    rounded = round(exact)
+    if rounded == 0 and exact != 0:
+        raise ValueError(f"{dimension.allowed}, zero or at least 1 in the smallest unit")
+    return rounded
 
 
 _NAMES = {

@@ -20,7 +20,7 @@ from raidlab.calibration.datasheets.measured import Load, drive_file, load_of, s
 from raidlab.scenarios.planning.scenario import build_scenario
 from raidlab.scenarios.results import markdown
 from raidlab.scenarios.results.row import Row, latency_at
-from raidlab.scenarios.running.simulate import simulate
+from raidlab.scenarios.running.simulate import results_of
 
 _DATA: Final = Path(__file__).parent / "data" / "latencies.csv"
 
@@ -63,7 +63,8 @@ def _latency(row: dict[str, str]) -> Latency:
 @cache
 def _rows(load: Load) -> dict[str, Row]:
     scenario = build_scenario(scenario_of(load, str(drive_file(load.device))))
-    return {row["workload"]: row for row in simulate(scenario, workers=1).results}
+    (result,) = results_of([scenario], scenario.seed, workers=1, heeds_past=False)
+    return {row["workload"]: row for row in result.results}
 
 
 def _simulated(load: Load, workload: str, figure: str) -> float:

@@ -22,7 +22,7 @@ from raidlab.devices.trees import Tree
 from raidlab.scenarios.planning.scenario import build_scenario
 from raidlab.scenarios.results import markdown
 from raidlab.scenarios.results.row import Row, figures_of, measured
-from raidlab.scenarios.running.simulate import simulate
+from raidlab.scenarios.running.simulate import results_of
 from raidlab.scenarios.studies.draws import draws
 
 _DATA = Path(__file__).parent / "data" / "measured.csv"
@@ -140,7 +140,7 @@ Figures = dict[str, tuple[float, tuple[float, float] | None]]
 @cache
 def _simulated(load: Load, model: str, count: int) -> Figures:
     scenario = build_scenario(scenario_of(load, model))
-    result = simulate(scenario, workers=1)
+    (result,) = results_of([scenario], scenario.seed, workers=1, heeds_past=False)
     if count:
         result = draws(scenario, result, count)
     rows: dict[str, Row] = {row["workload"]: row for row in result.results}

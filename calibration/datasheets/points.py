@@ -17,7 +17,7 @@ from raidlab.devices.files import write_file
 from raidlab.devices.links import Interface
 from raidlab.devices.trees import table_at
 from raidlab.scenarios.planning.scenario import build_scenario
-from raidlab.scenarios.running.simulate import simulate
+from raidlab.scenarios.running.simulate import results_of
 from raidlab.scenarios.spec.loads import Rw
 from raidlab.scenarios.spec.trees import RunTree, ScenarioTree, WorkloadTree
 
@@ -191,7 +191,8 @@ def measure(sheet: Sheet, draft: Draft, quantity: str) -> float:
         file = Path(folder) / f"{sheet.name}.toml"
         write_file(file, draft.to_toml())
         try:
-            result = simulate(build_scenario(load.tree(file)), workers=1)
+            scenario = build_scenario(load.tree(file))
+            (result,) = results_of([scenario], SEED, workers=1, heeds_past=False)
         except SpecError as error:
             # The file is ours: what is wrong is what the sheet gives.
             faults = [_of_device(fault, file) for fault in error.faults]

@@ -7,7 +7,8 @@ cumulative share is taken as linear in the logarithm of the latency.
 from __future__ import annotations
 
 import weakref
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Final, Generic, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -15,13 +16,37 @@ import numpy.typing as npt
 from raidlab.calibration.measurements.measurement import Latency
 
 Array = npt.NDArray[np.float64]
+Key = TypeVar("Key")
+Made = TypeVar("Made")
 _LEAST_US = 1e-3
 _LEAST_KNOWN = 2
 """Percentiles that make a distribution."""
 
 
-_CURVES: dict[int, tuple[weakref.ref[Latency], Array, Array]] = {}
-"""By identity: a fit reads each distribution at many percentiles, and none of them changes."""
+class Once(Generic[Key, Made]):
+    """What is made of objects that never change: once for each, for as long as it lives.
+
+    A fit reads each distribution at many percentiles.
+    """
+
+    def __init__(self, make: Callable[[Key], Made]) -> None:
+        """Of what `make` makes."""
+        self._make = make
+        self._known: dict[int, tuple[weakref.ref[Key], Made]] = {}
+
+    def __call__(self, of: Key) -> Made:
+        """What was made of an object, by its identity."""
+        key = id(of)
+        if (known := self._known.get(key)) is not None and known[0]() is of:
+            return known[1]
+        made = self._make(of)
+        self._known[key] = (weakref.ref(of, lambda gone: self._forget(key, gone)), made)
+        return made
+
+    def _forget(self, key: int, gone: weakref.ref[Key]) -> None:
+        """Leaves alone what another object has stored at this address meanwhile."""
+        if (known := self._known.get(key)) is not None and known[0] is gone:
+            del self._known[key]
 
 
 def curve(latency: Latency) -> tuple[Array, Array]:
@@ -29,26 +54,22 @@ def curve(latency: Latency) -> tuple[Array, Array]:
 
     Both are read-only: they are made once for as long as the distribution lives.
     """
-    key = id(latency)
-    if (known := _CURVES.get(key)) is not None and known[0]() is latency:
-        return known[1], known[2]
+    return _CURVES(latency)
+
+
+def _read_only(latency: Latency) -> tuple[Array, Array]:
     at, shares = _drawn(latency)
     at.flags.writeable = shares.flags.writeable = False
-    _CURVES[key] = (weakref.ref(latency, lambda gone: _forget(key, gone)), at, shares)
     return at, shares
 
 
-def _forget(key: int, gone: weakref.ref[Latency]) -> None:
-    """Leaves alone what another distribution has stored at this address meanwhile."""
-    if (known := _CURVES.get(key)) is not None and known[0] is gone:
-        del _CURVES[key]
+_CURVES: Final = Once(_read_only)
 
 
 def _drawn(latency: Latency) -> tuple[Array, Array]:
     if latency.bins_ns:
-        at = np.array([at for at, _ in latency.bins_ns], dtype=float) / 1e3
-        counts = np.array([count for _, count in latency.bins_ns], dtype=float)
-        return np.maximum(at, _LEAST_US), np.cumsum(counts) / counts.sum()
+        at, counts = np.array(list(zip(*latency.bins_ns, strict=True)), dtype=float)
+        return np.maximum(at / 1e3, _LEAST_US), np.cumsum(counts) / counts.sum()
     known = sorted((float(key), value) for key, value in latency.percentiles_us.items())
     if not known:
         return np.empty(0), np.empty(0)

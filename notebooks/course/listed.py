@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ast
+from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 FOLDER = Path(__file__).parent.parent
 """Where the notebooks are."""
@@ -15,8 +17,17 @@ def names() -> list[str]:
     return sorted(path.stem.replace("_", "-") for path in files)
 
 
-def questions() -> dict[str, str]:
-    """The question of each room by its name, in the order of the rooms' numbers."""
+class Listed(NamedTuple):
+    """A room in the list of rooms."""
+
+    number: int
+    name: str
+    question: str
+
+
+@cache
+def rooms() -> tuple[Listed, ...]:
+    """All rooms, in the order of their numbers."""
     found = []
     for name in names():
         tree = ast.parse((FOLDER / f"{name.replace('-', '_')}.py").read_text("utf-8"))
@@ -26,5 +37,5 @@ def questions() -> dict[str, str]:
             if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "Room"
         )
         number, question = (ast.literal_eval(made[key]) for key in ("number", "question"))
-        found.append((number, name, question))
-    return {name: question for _, name, question in sorted(found)}
+        found.append(Listed(number, name, question))
+    return tuple(sorted(found))

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Collection, Sequence
 from functools import cache
 from importlib import import_module
 from pathlib import Path
 
 from raidlab.devices.faults import Fault, SpecError
+from raidlab.notebooks.course import listed
 from raidlab.notebooks.course.lessons import lessons_of
-from raidlab.notebooks.course.listed import FOLDER
+from raidlab.notebooks.course.listed import FOLDER, Listed
 from raidlab.notebooks.course.listed import names as names
 from raidlab.notebooks.frame.pages import Links
 from raidlab.notebooks.frame.room import Room
@@ -35,8 +37,20 @@ def room(name: str) -> Room:
         SpecError: There is none of this name.
     """
     notebook(name)
+    _import_system_has_files()
     found: Room = import_module(f"raidlab.notebooks.{name.replace('-', '_')}").room()
     return found
+
+
+@cache
+def _import_system_has_files() -> None:
+    """Says where frames of the import system are from.
+
+    A notebook looks twice through the stack that imports it. For each frame whose file is not there
+    `inspect` would go through all modules, half of the time of a room.
+    """
+    for name in ("importlib._bootstrap", "importlib._bootstrap_external"):
+        inspect.modulesbyfile.setdefault(f"<frozen {name}>", name)
 
 
 def rooms() -> Sequence[Room]:
@@ -53,18 +67,15 @@ def links(of: Room, index: str, address: str, present: Collection[str] | None = 
         address: Of a room or a lesson, with `{}` for its name.
         present: Names of the rooms that have pages; None for all.
     """
-    number = of.number
     there = names() if present is None else present
-    known = {each.number: each for each in rooms() if each.name != of.name and each.name in there}
+    others = [each for each in listed.rooms() if each.name != of.name and each.name in there]
 
-    def to(found: Room | None) -> tuple[str, str]:
+    def to(found: Listed | None) -> tuple[str, str]:
         return (address.format(found.name), found.question) if found else ("", "")
 
-    before = max((each for each in known if each < number), default=None)
-    after = min((each for each in known if each > number), default=None)
     return Links(
         index,
-        to(known[before] if before is not None else None),
-        to(known[after] if after is not None else None),
+        to(next((each for each in reversed(others) if each.number < of.number), None)),
+        to(next((each for each in others if each.number > of.number), None)),
         [(address.format(lesson.name), lesson.heading) for lesson in lessons_of(of.name)],
     )

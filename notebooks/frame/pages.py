@@ -14,6 +14,7 @@ import jinja2
 import raidlab
 from raidlab.devices.printable import without_tags
 from raidlab.devices.trees import Document
+from raidlab.notebooks.course.listed import Listed
 from raidlab.notebooks.frame.figures import figure
 from raidlab.notebooks.frame.room import (
     SEED,
@@ -237,7 +238,9 @@ def page(room: Room, answers: str, first: str, links: Links) -> str:
 
 
 def index(
-    rooms: Sequence[Room], links: Mapping[str, str], lessons: Sequence[tuple[str, str]] = ()
+    rooms: Sequence[Room | Listed],
+    links: Mapping[str, str],
+    lessons: Sequence[tuple[str, str]] = (),
 ) -> str:
     """The list of rooms as a page.
 

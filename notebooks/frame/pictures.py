@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Literal
 
 from raidlab.scenarios.report.chart import Figure, chart, draw_bars, draw_curve, write_note
@@ -36,6 +36,8 @@ _LETTER = 7.5
 """Pixels of a letter of 13 pixels, on average, at most."""
 _LABEL_DISTANCE = 0.09
 """Least distance of labels at the lines' ends, as a share of the picture's height."""
+_DOWNWARDS = {"autorange": "reversed", "showgrid": False}
+"""An axis of names, the first one on top."""
 
 
 @dataclass(frozen=True)
@@ -75,10 +77,13 @@ def lines(
     series: Sequence[Series], x: Axis, y: Axis, height: int = 300, *, above: bool = False
 ) -> Figure:
     """Lines named at their ends, or above the plot; closed forms are dashed and grey."""
-    drawn = chart(labels=16 if above else _room(each.name for each in series), height=height)
-    drawn.update_xaxes(x.layout(value for each in series for value in each.x))
     measured = [value for each in series if not each.closed for value in each.y]
-    drawn.update_yaxes({**y.layout(measured), "title_standoff": 8})
+    drawn = chart(
+        labels=16 if above else _room(each.name for each in series),
+        height=height,
+        x=x.layout(value for each in series for value in each.x),
+        y={**y.layout(measured), "title_standoff": 8},
+    )
     at = 0
     for each in series:
         if each.closed:
@@ -171,7 +176,12 @@ def bars(values: Mapping[str, float], axis: Axis, *, marked: str = "") -> Figure
         f"{value:,}{unit}" if isinstance(value, int) else f"{digits(value)}{unit}"
         for value in values.values()
     ]
-    drawn = chart(labels=_room(texts), height=80 + 36 * len(values))
+    drawn = chart(
+        labels=_room(texts),
+        height=80 + 36 * len(values),
+        x={**axis.layout(values.values()), "nticks": 4, "tickangle": 0},
+        y=_DOWNWARDS,
+    )
     draw_bars(
         drawn,
         axis.title,
@@ -184,12 +194,6 @@ def bars(values: Mapping[str, float], axis: Axis, *, marked: str = "") -> Figure
         cliponaxis=False,
         marker_color=[BLUE if name == marked or not marked else GREY for name in values],
     )
-    if axis.log:
-        drawn.update_xaxes(log_axis(list(values.values()), axis.title))
-    else:
-        drawn.update_xaxes(replace(axis).layout(values.values()))
-    drawn.update_xaxes(nticks=4, tickangle=0)
-    drawn.update_yaxes(autorange="reversed", showgrid=False)
     return drawn
 
 
@@ -214,7 +218,9 @@ def parts(
             for row in rows.values()
         )
     ]
-    drawn = chart(height=130 + 44 * len(rows))
+    title = f"mean time of an I/O, {_micro(unit)}"
+    x = {"title_text": title, "showgrid": True}
+    drawn = chart(height=130 + 44 * len(rows), x=x, y=_DOWNWARDS)
     for part in [*shown, "other"]:
         lengths = [
             scale
@@ -238,8 +244,6 @@ def parts(
         )
     drawn.update_layout(barmode="stack")
     legend(drawn, 60)
-    drawn.update_xaxes(title_text=f"mean time of an I/O, {_micro(unit)}", showgrid=True)
-    drawn.update_yaxes(autorange="reversed", showgrid=False)
     return drawn
 
 
@@ -263,7 +267,11 @@ def squares(
         columns: Of the map.
         rows: Of the map.
     """
-    drawn = chart(height=90 + 8 * rows)
+    drawn = chart(
+        height=90 + 8 * rows,
+        x={"visible": False, "range": [-1, columns]},
+        y={"visible": False, "range": [rows, -1]},
+    )
     outline = {"color": _RIM, "width": 0.75}
     look = {"symbol": "square", "size": 7, "line": outline}
     for name, (color, places) in kinds.items():
@@ -293,8 +301,6 @@ def squares(
     )
     drawn.update_layout(margin={"l": 8, "r": 8, "b": 8})
     legend(drawn, 70)
-    drawn.update_xaxes(visible=False, range=[-1, columns])
-    drawn.update_yaxes(visible=False, range=[rows, -1])
     return drawn
 
 
@@ -307,7 +313,12 @@ def stages(io: IoRow) -> Figure:
     begin = io["issued_ns"]
     unit, long = ("µs", 1e3) if io["latency_ns"] < 1e6 else ("ms", 1e6)
     places = list(dict.fromkeys(map(_place_of, io["stages"])))
-    drawn = chart(height=150 + 30 * len(places))
+    title = f"time since the call, {unit}"
+    drawn = chart(
+        height=150 + 30 * len(places),
+        x={"title_text": title, "showgrid": True, "tickangle": 0, "nticks": 6, "tickformat": ",~f"},
+        y={"showgrid": False, "categoryorder": "array", "categoryarray": places[::-1]},
+    )
     named: set[str] = set()
     for stage in sorted(io["stages"], key=lambda each: list(PARTS).index(_part(each))):
         part = _part(stage)
@@ -330,14 +341,6 @@ def stages(io: IoRow) -> Figure:
     drawn.update_layout(barmode="overlay")
     legend(drawn, 80)
     drawn.update_layout(legend_entrywidth=105)
-    drawn.update_xaxes(
-        title_text=f"time since the call, {unit}",
-        showgrid=True,
-        tickangle=0,
-        nticks=6,
-        tickformat=",~f",
-    )
-    drawn.update_yaxes(showgrid=False, categoryorder="array", categoryarray=places[::-1])
     return drawn
 
 

@@ -11,6 +11,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse
 from starlette.routing import Mount, Route
 
+from raidlab.notebooks.course import listed
 from raidlab.notebooks.course.lessons import LESSONS, Lesson
 from raidlab.notebooks.course.page import page_of
 from raidlab.notebooks.frame import catalogue
@@ -64,9 +65,9 @@ def _lesson(lesson: Lesson) -> Callable[[Request], HTMLResponse]:
 def application(token: str) -> Starlette:
     """The index at `/`, and each room at `/NAME/`."""
     one_at_a_time()
-    rooms = catalogue.rooms()
-    listed = [(f"/{each.name}/", each.heading) for each in LESSONS]
-    page = index(rooms, {room.name: f"/{room.name}/" for room in rooms}, listed)
+    rooms = listed.rooms()
+    lessons = [(f"/{each.name}/", each.heading) for each in LESSONS]
+    page = index(rooms, {room.name: f"/{room.name}/" for room in rooms}, lessons)
     builder = marimo.create_asgi_app(quiet=True, include_code=True, html_head=_HEAD)
     for room in rooms:
         builder = builder.with_app(path=f"/{room.name}", root=str(catalogue.notebook(room.name)))

@@ -110,11 +110,11 @@ def _fits(asked: Sequence[str], given: Mapping[str, object]) -> None:
 
 def _list() -> None:
     """A room a line."""
-    from raidlab.notebooks.course.listed import questions
+    from raidlab.notebooks.course.listed import rooms
     from raidlab.output import echo
 
-    for name, question in questions().items():
-        echo(f"{name:<20} {question}")
+    for room in rooms():
+        echo(f"{room.name:<20} {room.question}")
 
 
 def _chosen(names: Sequence[str], lesson: int | None, *, several: bool) -> Sequence[str]:

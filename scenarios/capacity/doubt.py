@@ -98,8 +98,9 @@ def draws_of(
     chosen = [each for each in front[:_MOST_DRAWN] if each.scenario is not None]
     cases = [_case(question, each, at, seed) for each in chosen for at in range(count)]
     results = results_of(
-        cases, seed, workers=running.workers, store=running.store, progress=running.progress
-    )
+        cases, seed, workers=running.workers, store=running.store, progress=running.progress,
+        heeds_past=False,
+    )  # fmt: skip
     every = list(zip(cases, results, strict=True))
     found = []
     for number, each in enumerate(chosen):

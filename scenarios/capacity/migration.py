@@ -128,7 +128,7 @@ class _Study:
         running = self.running
         (result,) = results_of(
             [scenario], self.seed, workers=running.workers, store=running.store,
-            progress=running.progress,
+            progress=running.progress, heeds_past=False,
         )  # fmt: skip
         return result.summary()
 

@@ -112,22 +112,24 @@ def depth_axis(depths: Iterable[float], title: str = "outstanding I/Os") -> Axis
     }
 
 
-def dress(figure: go.Figure, *, height: int = 300, labels: int = 24) -> go.Figure:
-    """The frame that all pictures share; `labels` are the pixels for names at the lines' ends.
+def frame(*, height: int = 300, labels: int = 24, legend: int = 0) -> dict[str, object]:
+    """The layout that all pictures share.
+
+    `labels` are the pixels for names at the lines' ends, `legend` those for names of the colours.
 
     A legend hangs from the upper edge of the picture: one that stands on the plot slides into it
     when a page becomes narrower and the names need a further row.
     """
-    figure.update_layout(
-        template="none",
-        height=height,
-        margin={"l": 64, "r": labels, "t": 8, "b": 48},
-        font={"family": "system-ui, sans-serif", "size": 14},
-        paper_bgcolor="rgba(0,0,0,0)",
-        plot_bgcolor="rgba(0,0,0,0)",
-        hovermode="closest",
-        showlegend=False,
-        legend={
+    return {
+        "template": "none",
+        "height": height,
+        "margin": {"l": 64, "r": labels, "t": legend or 8, "b": 48},
+        "font": {"family": "system-ui, sans-serif", "size": 14},
+        "paper_bgcolor": "rgba(0,0,0,0)",
+        "plot_bgcolor": "rgba(0,0,0,0)",
+        "hovermode": "closest",
+        "showlegend": legend > 0,
+        "legend": {
             "orientation": "h",
             "x": 0,
             "y": 1,
@@ -135,11 +137,32 @@ def dress(figure: go.Figure, *, height: int = 300, labels: int = 24) -> go.Figur
             "xref": "container",
             "yref": "container",
         },
-    )
-    figure.update_xaxes(title_font_size=14)
-    figure.update_yaxes(title_font_size=14)
-    figure.update_xaxes(showgrid=False, zeroline=False, ticks="outside", ticklen=4, automargin=True)
-    figure.update_yaxes(gridcolor="#D7DEE6", zeroline=False, automargin=True, ticklabelstandoff=4)
+    }
+
+
+X_AXIS = {
+    "title_font_size": 14,
+    "showgrid": False,
+    "zeroline": False,
+    "ticks": "outside",
+    "ticklen": 4,
+    "automargin": True,
+}
+Y_AXIS = {
+    "title_font_size": 14,
+    "gridcolor": "#D7DEE6",
+    "zeroline": False,
+    "automargin": True,
+    "ticklabelstandoff": 4,
+}
+"""What all axes share."""
+
+
+def dress(figure: go.Figure, *, height: int = 300, labels: int = 24) -> go.Figure:
+    """Puts the frame around a figure that is there; one that is made with it takes a tenth."""
+    figure.update_layout(frame(height=height, labels=labels))
+    figure.update_xaxes(X_AXIS)
+    figure.update_yaxes(Y_AXIS)
     return figure
 
 

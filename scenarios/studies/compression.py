@@ -119,7 +119,9 @@ def compressions(
         title, cases = _of_scenario(tree, path, shares)
     built = [scenario for _, _, scenario in cases]
     used = built[0].seed if seed is None else seed
-    results = results_of(built, used, workers=workers, progress=progress, store=store)
+    results = results_of(
+        built, used, workers=workers, progress=progress, store=store, heeds_past=False
+    )
     points: list[Point] = []
     breaches: list[str] = []
     for (load, share, _), result in zip(cases, results, strict=True):

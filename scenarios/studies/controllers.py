@@ -266,6 +266,7 @@ def compare_controllers(
             workers=workers,
             progress=progress,
             store=store,
+            heeds_past=False,
         )
     )
     curves = [case.curve(result) for case, result in zip(cases, results, strict=False)]

@@ -105,6 +105,7 @@ def warmings(
             workers=workers,
             progress=progress,
             store=store,
+            heeds_past=False,
         )
     )
     count = len(hot_spots)

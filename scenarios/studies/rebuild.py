@@ -488,7 +488,7 @@ class _Study:
         results = list(
             results_of(
                 scenarios, seed, workers=self.runs.workers, progress=tell,
-                store=self.runs.store,
+                store=self.runs.store, heeds_past=False,
             )
         )  # fmt: skip
         self.done += len(scenarios)

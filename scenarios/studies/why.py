@@ -135,8 +135,9 @@ def why(
         """The result of each system; None of one that the engine refuses."""
         refused: dict[int, list[Fault]] = {}
         found = results_of(
-            systems, first + at, workers=workers, progress=progress, store=store, refused=refused
-        )
+            systems, first + at, workers=workers, progress=progress, store=store, refused=refused,
+            heeds_past=False,
+        )  # fmt: skip
         results = list(found)
         return iter([None if at in refused else results.pop(0) for at in range(len(systems))])
 

@@ -160,7 +160,7 @@ def explain(
     refused: dict[int, list[Fault]] = {}
     results = results_of(
         [system for _, system in built], first, workers=workers, progress=progress, store=store,
-        refused=refused,
+        refused=refused, heeds_past=False,
     )  # fmt: skip
     run = [change for at, (change, _) in enumerate(built) if at not in refused]
     set_aside += [f"{built[at][0].code}: the engine refuses the system" for at in refused]

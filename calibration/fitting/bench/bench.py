@@ -6,6 +6,7 @@ with its own depth, on the whole drive or the part of it that was loaded.
 
 from __future__ import annotations
 
+import functools
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
@@ -23,7 +24,7 @@ from raidlab.devices.plan_types import Balance, DeviceParams, Plan, WorkloadPlan
 from raidlab.devices.schema import DriveOptions, DriveSpec
 from raidlab.scenarios import _engine
 from raidlab.scenarios.planning.host_warnings import fitted_elsewhere
-from raidlab.scenarios.planning.topology import Attached, connect
+from raidlab.scenarios.planning.topology import Attached, Topology, connect
 from raidlab.scenarios.results.number_text import percent
 from raidlab.scenarios.running.engine_faults import plan_faults
 from raidlab.scenarios.running.simulate import Progress, run_stored
@@ -161,7 +162,7 @@ class Bench:
         most = ios if length["balance"] is None else length["balance"]["most_ios"]
         device, share = ssd_state.prepared(self.device, point, mapped, most)
         area = max(point.bs * point.numjobs, int(area * share) // point.bs * point.bs)
-        topology = connect(self.host, (), [Attached(self.drive, "drive", "device")], Faults())
+        topology = self._topology
         return {
             "seed": effort.seed,
             "warm_up_ns": warm_up_ns(point, ios, [device]),
@@ -193,6 +194,11 @@ class Bench:
             ],
             "workloads": [{**workload_of(point, area), "area_start_bytes": start}],
         }
+
+    @functools.cached_property
+    def _topology(self) -> Topology:
+        """Its links; nobody changes them."""
+        return connect(self.host, (), [Attached(self.drive, "drive", "device")], Faults())
 
     @property
     def has_unknown_past(self) -> bool:
@@ -345,7 +351,8 @@ def _latency(side: run_result.Side) -> Latency | None:
     summary = side["latency_us"]
     if summary is None:
         return None
-    return Latency(
+    # The engine's own numbers need no check.
+    return Latency.model_construct(
         mean_us=summary["mean"],
         stddev_us=summary["stddev"],
         min_us=summary["min"],
@@ -357,5 +364,5 @@ def _latency(side: run_result.Side) -> Latency | None:
             "99": summary["p99"],
             "99.9": summary["p99_9"],
         },
-        bins_ns=tuple((at, count) for at, count in side["bins"]),
+        bins_ns=tuple(map(tuple, side["bins"])),
     )

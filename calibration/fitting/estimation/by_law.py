@@ -10,7 +10,6 @@
 
 from __future__ import annotations
 
-import copy
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -39,7 +38,7 @@ from raidlab.calibration.surrogates.loads import Measured, measured
 from raidlab.calibration.surrogates.selection import Selection, select
 from raidlab.devices.catalogue import KINDS as DEVICE_KINDS
 from raidlab.devices.host import HostSpec
-from raidlab.devices.trees import Tree, Value, get
+from raidlab.devices.trees import Tree, Value, copied, get
 
 BY_LAW = (VIRTUAL_DISK, TABLE)
 """Kinds that a law alone fits."""
@@ -216,7 +215,7 @@ def capacity_of(points: Sequence[Point], machine: Machine | None) -> int:
 
 def begun_with(tree: Mapping[str, Value], capacity: int) -> Tree:
     """A template with the capacity of what was measured, where it is known."""
-    found = copy.deepcopy(dict(tree))
+    found = copied(tree)
     if capacity and get(found, "capacity") is not None:
         found["capacity"] = f"{capacity} B"
     return found

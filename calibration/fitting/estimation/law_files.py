@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -18,7 +17,7 @@ from raidlab.calibration.surrogates.laws import FittedLaw, HostTimes, ServerLaw
 from raidlab.calibration.surrogates.loads import Loads, loads_of, measured, tolerance_of
 from raidlab.calibration.surrogates.mixes import shared_of
 from raidlab.devices.host import HostSpec
-from raidlab.devices.trees import Tree, Value, put
+from raidlab.devices.trees import Tree, Value, copied, put
 
 _MIB: Final = 1 << 20
 _PERCENTS: Final = (50.0, 90.0, 99.0, 99.9)
@@ -58,7 +57,7 @@ def with_measured_cpu(
 
     Issuing and completing an I/O are not separated by what fio counts: they share its time evenly.
     """
-    found = copy.deepcopy(dict(host))
+    found = copied(host)
     found.pop("aliases", None)
     if threads:
         found["threads"] = threads
@@ -106,7 +105,7 @@ def volume_values(law: FittedLaw) -> Tree:
 
 def virtual_disk(tree: Mapping[str, Value], law: FittedLaw, points: Sequence[Point]) -> Tree:
     """The tree of a virtual disk with a law's numbers."""
-    found = copy.deepcopy(dict(tree))
+    found = copied(tree)
     for key, value in volume_values(law).items():
         put(found, key, value)
     put(found, "latency.floor", _floor(points))
@@ -143,7 +142,7 @@ def table_device(
         points: That were measured: their sizes, depths and shapes of latency.
         host: CPU times of an I/O.
     """
-    found = copy.deepcopy(dict(tree))
+    found = copied(tree)
     for key in ("read", "write"):
         found.pop(key, None)
     deepest = max(point.outstanding for point in points)

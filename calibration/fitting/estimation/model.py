@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import functools
 import json
 from collections.abc import Callable, Mapping, Sequence
@@ -26,7 +25,7 @@ from raidlab.devices.controller import ControllerSpec
 from raidlab.devices.faults import Faults
 from raidlab.devices.host import HostSpec
 from raidlab.devices.schema import DeviceSpec, DriveSpec, check
-from raidlab.devices.trees import Tree, Value, get, put, table_at
+from raidlab.devices.trees import Tree, Value, copied, get, put, table_at
 
 Array = npt.NDArray[np.float64]
 Stand = Callable[..., Bench]
@@ -78,7 +77,7 @@ class FitModel:
 
     def files(self, at: Array) -> tuple[Tree, Tree, float]:
         """The trees of the device and the host, and the share of the drive that contained data."""
-        tree, host = copy.deepcopy(dict(self.tree)), copy.deepcopy(dict(self.host))
+        tree, host = copied(self.tree), copied(self.host)
         numbers = self.numbers(at)
         mapped = numbers.get("state.mapped", 1.0)
         for key, value in numbers.items():

@@ -7,7 +7,6 @@ on all points begins where these searches ended.
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
@@ -55,7 +54,7 @@ from raidlab.calibration.fitting.search.minimise import (
 from raidlab.calibration.fitting.search.prior import Prior
 from raidlab.calibration.measurements.measurement import Point
 from raidlab.devices.faults import SpecError
-from raidlab.devices.trees import Tree, Value, get, put
+from raidlab.devices.trees import Tree, Value, copied, get, put
 from raidlab.devices.units import DURATION
 from raidlab.scenarios.running.simulate import Progress
 
@@ -300,7 +299,7 @@ def settle(task: Task, tree: Mapping[str, Value], budget: Budget, progress: Prog
 
 def _as_said(task: Task, tree: Mapping[str, Value]) -> Tree:
     """The tree with what is usual for the modes of operation that the user has said."""
-    changed = copy.deepcopy(dict(tree))
+    changed = copied(tree)
     for mode in task.kind.modes:
         for option in mode.options:
             if all(task.settings.overrides.get(k) == v for k, v in option.values.items()):
@@ -400,7 +399,7 @@ def _decide(
     tried: list[tuple[float, Settled, Tree]] = []
     known, spent = places_of(current), 0
     for number, option in enumerate(mode.options):
-        usual = copy.deepcopy(dict(tree))
+        usual = copied(tree)
         _put_usual(task, usual, option)
         places = {key: place for key, place in known.items() if key not in option.usual}
         candidate = _at(task, usual, chosen | dict(option.values), places)
@@ -439,7 +438,7 @@ def under(task: Task, settled: Settled, option: Option, places: Mapping[str, flo
         option: The other option.
         places: Of some parameters, by key, in the unit cube.
     """
-    tree = copy.deepcopy(dict(settled.model.tree))
+    tree = copied(settled.model.tree)
     _put_usual(task, tree, option)
     of_modes = {
         key: value for made in settled.decisions for key, value in made.option.values.items()
@@ -468,7 +467,7 @@ def _at(
     task: Task, tree: Mapping[str, Value], chosen: Mapping[str, Value], known: Mapping[str, float]
 ) -> Settled:
     """The model of a tree with some values replaced; places are those known so far."""
-    changed = copy.deepcopy(dict(tree))
+    changed = copied(tree)
     chosen_keys = {key: value for key, value in chosen.items() if get(changed, key) is not None}
     for key, value in chosen_keys.items():
         put(changed, key, value)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import math
 from collections.abc import Mapping
 from dataclasses import replace
@@ -22,7 +21,7 @@ from raidlab.devices.faults import Fault, Faults, SpecError
 from raidlab.devices.host import HostSpec
 from raidlab.devices.schema import DeviceSpec, DriveOptions, DriveSpec, check, read_toml
 from raidlab.devices.ssd import SsdSpec
-from raidlab.devices.trees import Tree, Value, get, put
+from raidlab.devices.trees import Tree, Value, copied, get, put
 from raidlab.devices.units import is_quantity
 from raidlab.scenarios.planning.scenario import build_scenario
 
@@ -61,7 +60,7 @@ def host_of(kind: Kind, settings: Settings, system: System | None) -> Tree:
     if not isinstance(behind.spec, HostSpec):
         allowed = f"a host; this is a {behind.spec.kind}"
         raise SpecError([Fault("--host", settings.host, allowed)])
-    return copy.deepcopy(dict(behind.written))
+    return copied(behind.written)
 
 
 def base_of(
@@ -75,7 +74,7 @@ def base_of(
     if device.spec.kind != kind.name:
         allowed = f"a device of kind {kind.name}; this is a {device.spec.kind}"
         raise SpecError([Fault("--like", settings.like, allowed)])
-    tree = copy.deepcopy(dict(device.written))
+    tree = copied(device.written)
     for own in ("aliases", "fitted_behind"):
         tree.pop(own, None)
     sources: Tree = {}
@@ -92,7 +91,7 @@ def base_of(
         put(tree, key, default)
         sources[key] = {"source": "assumed", "note": "what the model takes if nothing is said"}
     if system is not None and system.controller is not None:
-        tree[CONTROLLER_TABLE] = copy.deepcopy(dict(system.controller.written))
+        tree[CONTROLLER_TABLE] = copied(system.controller.written)
     if isinstance(device.spec, SsdSpec) and settings.facts:
         _with_room(tree, device.spec, settings)
     for key, value in settings.overrides.items():

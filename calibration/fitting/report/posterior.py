@@ -12,7 +12,6 @@ Multimodel Inference, 2002, 2.9).
 
 from __future__ import annotations
 
-import copy
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -26,7 +25,7 @@ from raidlab.calibration.fitting.estimation.model import FitModel
 from raidlab.calibration.fitting.report.calibration import Calibration
 from raidlab.calibration.measurements.measurement import Point
 from raidlab.devices.faults import Fault, SpecError
-from raidlab.devices.trees import Value, put
+from raidlab.devices.trees import Value, copied, put
 
 Array = npt.NDArray[np.float64]
 _WIDEST_DEVIATION: Final = 0.3
@@ -68,7 +67,7 @@ def rivals(result: Calibration) -> list[Rival]:
     of, found = result.model, []
     for near in (each for decision in result.decisions for each in decision.near):
         values = near.option.values
-        tree = copy.deepcopy(dict(of.tree))
+        tree = copied(of.tree)
         for key, value in values.items():
             put(tree, key, value)
         kept = tuple(at for at, one in enumerate(of.parameters) if one.key not in values)

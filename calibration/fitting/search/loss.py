@@ -25,7 +25,7 @@ import numpy as np
 import numpy.typing as npt
 
 from raidlab.calibration.fitting.bench.bench import Simulated
-from raidlab.calibration.measurements.distribution import curve, percentile
+from raidlab.calibration.measurements.distribution import Once, curve, percentile
 from raidlab.calibration.measurements.measurement import Latency, Point, Side, rates_of
 
 Array = npt.NDArray[np.float64]
@@ -74,10 +74,8 @@ class Residual:
     @property
     def value(self) -> float:
         """Logarithm of simulated over measured, in tolerances, or the distance if it is less."""
-        ratio = (
-            float(np.clip(self.log_ratio, -_FARTHEST_RESIDUAL, _FARTHEST_RESIDUAL)) / self.tolerance
-        )
-        return float(np.copysign(min(abs(ratio), self.apart), ratio))
+        ratio = max(-_FARTHEST_RESIDUAL, min(self.log_ratio, _FARTHEST_RESIDUAL)) / self.tolerance
+        return math.copysign(min(abs(ratio), self.apart), ratio)
 
     @property
     def log_ratio(self) -> float:
@@ -181,8 +179,8 @@ def residuals(
         # it: percentiles give the shape alone, or a shape that no drive of the kind has would
         # be traded for the rate.
         scale = result.iops / point.iops
-        for name, side in point.sides():
-            found += _of_shape(index, point, name, side, result.side(name), scale)
+        for name, shape in _SHAPES(point):
+            found += _of_shape(index, name, shape, result.side(name), scale)
         for part, during in enumerate(rates_of(point)):
             if during > 0.0:
                 simulated_rate = result.rates[part] if part < len(result.rates) else 0.0
@@ -195,15 +193,32 @@ def residuals(
     return found
 
 
+_Shape = Sequence[tuple[float, float, float]]
+"""Of a direction that was measured: percent, tolerance, latency in microseconds."""
+
+
+def _shapes(point: Point) -> Sequence[tuple[str, _Shape]]:
+    """Of each direction, the percentiles that are known."""
+    return [
+        (
+            name,
+            [
+                (percent, tolerance, measured)
+                for percent, tolerance in PERCENTILES
+                if (measured := total_percentile(point, side, percent) or 0.0) > 0.0
+            ],
+        )
+        for name, side in point.sides()
+    ]
+
+
+_SHAPES: Final = Once(_shapes)
+
+
 def _of_shape(
-    index: int, point: Point, name: str, side: Side, simulated: Latency | None, scale: float
+    index: int, name: str, known: _Shape, simulated: Latency | None, scale: float
 ) -> list[Residual]:
     """The percentiles of a direction, simulated latencies taken `scale` times."""
-    known = [
-        (percent, tolerance, measured)
-        for percent, tolerance in PERCENTILES
-        if (measured := total_percentile(point, side, percent) or 0.0) > 0.0
-    ]
     if simulated is None:
         values, apart = [0.0] * len(known), np.full(len(known), np.inf)
     else:
@@ -256,11 +271,7 @@ def groups_of(points: Sequence[Point]) -> list[int]:
     """For each residual of the points, the point that it belongs to."""
     found = []
     for index, point in enumerate(points):
-        known = sum(
-            (total_percentile(point, side, percent) or 0.0) > 0.0
-            for _, side in point.sides()
-            for percent, _ in PERCENTILES
-        )
+        known = sum(len(shape) for _, shape in _SHAPES(point))
         parts = sum(rate > 0.0 for rate in rates_of(point))
         found += [index] * (1 + known + parts + (measured_cpu_us(point) is not None))
     return found

@@ -20,12 +20,14 @@ create_exception!(
 /// half of the addresses that are free.
 pub fn plan(json: &str) -> PyResult<Plan> {
     let mut plan: Plan = serde_json::from_str(json).map_err(|e| run_error(form(e)))?;
+    let limits = memory::limits();
+    // 0 would be no limit.
+    let half = |bytes: Option<u64>| bytes.map_or(0, |bytes| (bytes / 2).max(1));
     if plan.memory_bytes == 0 {
-        // 0 would be no limit.
-        plan.memory_bytes = memory::total().map_or(0, |total| (total / 2).max(1));
+        plan.memory_bytes = half(limits.memory);
     }
     if plan.address_bytes == 0 {
-        plan.address_bytes = memory::free_addresses().map_or(0, |free| (free / 2).max(1));
+        plan.address_bytes = half(limits.addresses);
     }
     Ok(plan)
 }

@@ -26,12 +26,38 @@ pub fn free() -> Option<u64> {
 
 /// Bytes of memory that the machine has, or the process' control group may take if that is less,
 /// whatever others use of it; None if neither says.
-pub fn total() -> Option<u64> {
+fn total() -> Option<u64> {
     let machine = kib(&read("/proc/meminfo"), "MemTotal:");
     let groups = read("/proc/self/cgroup");
     let groups = of_groups(&groups, |path| read_to_string(path).ok());
     let limits = groups.iter().map(|group| group.limit).min();
     [machine, limits].into_iter().flatten().min()
+}
+
+/// What limits a run's memory and its addresses; None where nothing does.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// As [`total`].
+    pub memory: Option<u64>,
+    /// As [`free_addresses`].
+    pub addresses: Option<u64>,
+}
+
+/// The limits, at most [`ASK`] old: to read them takes a tenth of the time of a small run.
+pub fn limits() -> Limits {
+    static SEEN: Mutex<Option<(Instant, Limits)>> = Mutex::new(None);
+    let mut seen = SEEN.lock().unwrap_or_else(PoisonError::into_inner);
+    match *seen {
+        Some((at, limits)) if at.elapsed() < ASK => limits,
+        _ => {
+            let limits = Limits {
+                memory: total(),
+                addresses: free_addresses(),
+            };
+            *seen = Some((Instant::now(), limits));
+            limits
+        }
+    }
 }
 
 /// What runs of this process take together: a run waits until there is room for it.
@@ -46,7 +72,7 @@ pub static ROOM: Room = Room {
     freed: Condvar::new(),
 };
 
-/// How often a run that waits asks whether to go on.
+/// How often a run that waits asks whether to go on, and any run for the limits.
 const ASK: Duration = Duration::from_millis(100);
 /// How long a run waits for memory that other processes use.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -125,7 +151,7 @@ impl Drop for Place<'_> {
 ///
 /// Limits are those of `ulimit -v` and `ulimit -d`, and the machine's commit limit where it does
 /// not overcommit (`vm.overcommit_memory = 2`).
-pub fn free_addresses() -> Option<u64> {
+fn free_addresses() -> Option<u64> {
     let limits = read("/proc/self/limits");
     let status = read("/proc/self/status");
     let own = left(&limits, &status);

@@ -11,6 +11,7 @@ use super::media_op::MediaOp;
 use super::params::{CurveParams, SeekParams};
 use crate::check::Check;
 use raidlab_kernel::{Nanos, Stream};
+use std::cell::Cell;
 
 /// How long the arm takes.
 #[derive(Debug)]
@@ -182,7 +183,18 @@ fn tabulate(curve: &CurveParams, cylinders: u32, key: &str, check: &mut Check) -
     if check.0.len() > faults {
         return None;
     }
-    let wrong = |distance: &u32| !(0.0..=LONGEST_NS).contains(&at(*distance));
+    let holds = |time: f64| (0.0..=LONGEST_NS).contains(&time);
+    let doubted = Cell::new(false);
+    let table = Table::new(cylinders, |distance| match distance {
+        0 => 0,
+        _ => {
+            let time = at(distance);
+            doubted.set(doubted.get() || !holds(time));
+            time.round().clamp(0.0, LONGEST_NS) as u32
+        }
+    });
+    // A table's last step may reach beyond the drive.
+    let wrong = |distance: &u32| doubted.get() && !holds(at(*distance));
     if let Some(distance) = Table::distances(cylinders).find(wrong) {
         check.that(
             false,
@@ -192,10 +204,7 @@ fn tabulate(curve: &CurveParams, cylinders: u32, key: &str, check: &mut Check) -
         );
         return None;
     }
-    Some(Table::new(cylinders, |distance| match distance {
-        0 => 0,
-        _ => at(distance).round().clamp(0.0, LONGEST_NS) as u32,
-    }))
+    Some(table)
 }
 
 type Curve<'a> = Box<dyn Fn(u32) -> f64 + 'a>;
