@@ -152,7 +152,8 @@ fn cpu_seconds(json: &Value, thread: u32) -> f64 {
 /// all of them wait for the drive, whose completion takes 100 us of the thread that asked.
 #[test]
 fn a_reads_completion_is_its_own_threads_work() {
-    let mut value = file("random", 1.0, 256 << 10, 8);
+    let mut value = file("random", 1.0, MIB, 8);
+    value["workloads"][0]["page_cache"]["holds_end"] = json!(false);
     value["workloads"][0]["threads"] = json!(2);
     value["workloads"][0]["arrival"]["outstanding"] = json!(2);
     value["host"]["complete_ns"] = json!(100_000);
