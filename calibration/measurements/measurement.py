@@ -251,10 +251,22 @@ class Machine(_Checked):
     @property
     def copied_by_cpu(self) -> bool:
         """True if the machine's own CPU moves the device's bytes: it is a loop device or memory."""
-        return re.split(r"\d", self.device or "", maxsplit=1)[0] in _COPIED
+        return self._driver in _COPIED
+
+    @property
+    def served_by_issuer(self) -> bool:
+        """True if the thread that issues an I/O has done it when it is issued: memory as a disk."""
+        return self._driver in _MEMORY
+
+    @property
+    def _driver(self) -> str:
+        """The name of the device without its number."""
+        return re.split(r"\d", self.device or "", maxsplit=1)[0]
 
 
-_COPIED: Final = frozenset({"loop", "zram", "ram", "pmem", "nullb"})
+_MEMORY: Final = frozenset({"zram", "ram", "pmem"})
+"""Names of Linux drivers that copy within `submit_bio` (zram_drv.c, brd.c, pmem.c)."""
+_COPIED: Final = _MEMORY | {"loop", "nullb"}
 """Names of Linux drivers that copy by CPU (Documentation/admin-guide/devices.txt)."""
 
 

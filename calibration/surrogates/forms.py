@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
+from enum import Enum, StrEnum
 
 import numpy as np
 
@@ -18,6 +18,16 @@ from raidlab.calibration.surrogates.laws import (
     ServerLaw,
 )
 from raidlab.calibration.surrogates.loads import Array, Loads
+
+
+class MovedBy(Enum):
+    """Who moves the bytes of an I/O."""
+
+    DEVICE = "device"
+    KERNEL = "kernel"
+    """A thread of the machine's own, as a loop device has one: nobody caps it."""
+    ISSUER = "issuer"
+    """The thread that issues the I/O, as memory does: the device takes hardly any time besides."""
 
 
 class Family(StrEnum):
@@ -100,15 +110,16 @@ def blend(predictors: Sequence[Predictor], weights: Sequence[float], least: floa
     return Blend(tuple((predictors[at], weight / total) for weight, at in kept))
 
 
-def forms(host: HostTimes, loads: Loads, *, copied: bool = False) -> Iterator[Form]:
+def forms(host: HostTimes, loads: Loads, moved_by: MovedBy = MovedBy.DEVICE) -> Iterator[Form]:
     """The laws that are tried: what no load shows is in none of them.
 
     Args:
         host: CPU time of an I/O, as measured.
         loads: That were measured.
-        copied: True if the host's CPU moves the bytes: nobody caps them, and both directions
-            are copied by the same threads.
+        moved_by: Who moves the bytes: nobody caps what a CPU copies, and both directions are
+            copied by the same threads.
     """
+    copied = moved_by is not MovedBy.DEVICE
     flight, sizes = loads.block * loads.outstanding, len(set(loads.block)) > 1
     sequential = bool(loads.sequential.any() and not loads.sequential.all())
     jobs = len(set(loads.jobs)) > 1

@@ -18,7 +18,15 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from raidlab.calibration.surrogates.forms import Blend, Family, Form, Predictor, blend, forms
+from raidlab.calibration.surrogates.forms import (
+    Blend,
+    Family,
+    Form,
+    MovedBy,
+    Predictor,
+    blend,
+    forms,
+)
 from raidlab.calibration.surrogates.kriging import krige
 from raidlab.calibration.surrogates.laws import FittedLaw, HostTimes, fit_law
 from raidlab.calibration.surrogates.left_out import (
@@ -187,19 +195,23 @@ class Selection:
         return text
 
 
-def select(seen: Measured, host: HostTimes | None = None, *, copied: bool = False) -> Selection:
+def select(
+    seen: Measured, host: HostTimes | None = None, moved_by: MovedBy = MovedBy.DEVICE
+) -> Selection:
     """Tries all forms on points left out, and takes one.
 
     Args:
         seen: What was measured.
         host: CPU time of an I/O, as measured; none if it is not known.
-        copied: True if the host's CPU moves the bytes, as those of a loop device.
+        moved_by: Who moves the bytes. A table has a latency for what all jobs have in flight; where
+            each job's thread serves itself, only lines are one.
     """
     parts = _parts(seen.loads)
-    open_ = forms(host or HostTimes(), seen.loads, copied=copied)
+    open_ = forms(host or HostTimes(), seen.loads, moved_by)
     laws = _comparable([_score(form, seen, parts) for form in open_])
     ordered = sorted(laws, key=lambda each: each.rank)
-    tabled = [each for each in ordered if each.form.family is not Family.LINES][:_TABLES]
+    tables = 0 if moved_by is MovedBy.ISSUER else _TABLES
+    tabled = [each for each in ordered if each.form.family is not Family.LINES][:tables]
     tabled += [each for each in laws if each.form.family is Family.LINES]
     tried = _comparable([*laws, *(_tabled(each, seen, parts) for each in tabled)])
     if parts:

@@ -16,9 +16,8 @@ from raidlab.devices.plan_types import Plan, SsdDeviceParams
 from raidlab.devices.schema import DriveOptions, PreconditioningLoad
 from raidlab.devices.ssd import SsdSpec
 from raidlab.scenarios import _engine
-from raidlab.scenarios.planning.scenario import build_scenario
-from raidlab.scenarios.running.simulate import simulate
 from raidlab.scenarios.spec.trees import WorkloadTree
+from tests.figures import result_of
 
 BY_32 = {"kind": "closed", "outstanding": 32, "think_ns": 0}
 
@@ -176,7 +175,7 @@ def test_a_mirror_waits_for_the_card_that_moves_a_batch(tmp_path: Path) -> None:
             array = {"name": "data", "level": level, "software_raid": "os"}
             array["drives"] = [{"model": model, "count": count}]
             tree = {"array": [array], "workload": [load], "run": run}
-            rates.append(simulate(build_scenario(tree)).results[0]["iops"])
+            rates.append(result_of(tree).results[0]["iops"])
         return rates[1] / rates[0]
 
     assert ratio("iodrive-320") == pytest.approx(0.87, abs=0.06)

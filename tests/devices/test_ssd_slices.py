@@ -10,8 +10,7 @@ from raidlab.devices import ssd
 from raidlab.devices.catalogue import find
 from raidlab.devices.schema import DriveOptions
 from raidlab.devices.ssd import SsdSpec
-from raidlab.scenarios.planning.scenario import build_scenario
-from raidlab.scenarios.running.simulate import simulate
+from tests.figures import result_of
 
 
 def _random_writes() -> Any:
@@ -21,7 +20,7 @@ def _random_writes() -> Any:
         "workload": [{"rw": "randwrite", "block_size": "4 KiB", "outstanding": [128]}],
         "run": {"precondition": "steady-state", "warm_up": "0.2 s", "duration": "0.4 s", "seed": 1},
     }
-    (row,) = simulate(build_scenario(tree), workers=1).results
+    (row,) = result_of(tree).results
     return row
 
 

@@ -7,7 +7,7 @@ from functools import cache
 
 import pytest
 
-import raidlab
+from tests.figures import result_of
 from tests.project.sources import ROOT
 
 TOLERANCE = 0.03
@@ -15,7 +15,7 @@ TOLERANCE = 0.03
 
 def simulate(drives, workload, run, **rest):
     array = {"drives": [drives], **rest.pop("array", {})}
-    return raidlab.simulate({"array": [array], "workload": [workload], "run": run, **rest}).rows
+    return result_of({"array": [array], "workload": [workload], "run": run, **rest}).rows
 
 
 READS = {"rw": "randread", "block_size": "4 KiB", "align": "4 KiB"}

@@ -47,7 +47,6 @@ capacity = "480 GB"
 interface = "sata-6g"
 cell = "tlc"
 random_read = "90000 IO/s"
-random_write = "30000 IO/s"
 """
 
 

@@ -10,6 +10,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -33,6 +34,7 @@ from raidlab.calibration.fitting.parameters.parameter import DETERMINED_WITHIN, 
 from raidlab.calibration.fitting.search.loss import groups_of, residuals, values
 from raidlab.calibration.measurements.measurement import Machine, Point
 from raidlab.calibration.surrogates.cpu import host_times
+from raidlab.calibration.surrogates.forms import MovedBy
 from raidlab.calibration.surrogates.laws import FittedLaw, HostTimes, fit_law
 from raidlab.calibration.surrogates.loads import Measured, measured
 from raidlab.calibration.surrogates.selection import Selection, select
@@ -65,16 +67,23 @@ def measured_host(
 ) -> tuple[Tree, bool]:
     """A host's tree with what was measured of the CPU, and whether anything was."""
     threads = machine.cpus if machine is not None else None
-    times = host_times(points, threads or 0)
-    return with_measured_cpu(host, times, threads), times is not None or threads is not None
+    memory = machine is not None and machine.served_by_issuer
+    times = host_times(points, threads or 0, always_busy=memory)
+    found = with_measured_cpu(host, times, threads)
+    if memory and threads:
+        # Jobs that never sleep share hardware threads by slices of time.
+        found["scheduler_latency"] = f"{6.0 * (1.0 + math.log2(threads)):.3g} ms"
+    return found, times is not None or threads is not None
 
 
 def selection_of(
     points: Sequence[Point], host: Mapping[str, Value], machine: Machine | None
 ) -> Selection:
     """What laws make of points behind a host."""
-    copied = machine is not None and machine.copied_by_cpu
-    return select(measured(points), host_times_of(checked(HostSpec, host)), copied=copied)
+    moved_by = MovedBy.DEVICE
+    if machine is not None and machine.copied_by_cpu:
+        moved_by = MovedBy.ISSUER if machine.served_by_issuer else MovedBy.KERNEL
+    return select(measured(points), host_times_of(checked(HostSpec, host)), moved_by)
 
 
 def fit_by_law(

@@ -6,10 +6,10 @@ import pytest
 from raidlab.calibration.fitting.recovery import load
 from raidlab.calibration.measurements.measurement import Machine
 from raidlab.calibration.surrogates.cpu import host_times
-from raidlab.calibration.surrogates.forms import Family
+from raidlab.calibration.surrogates.forms import Family, MovedBy
 from raidlab.calibration.surrogates.kriging import krige
 from raidlab.calibration.surrogates.laws import HostTimes, LinesLaw, ServerLaw, fit_law
-from raidlab.calibration.surrogates.loads import Loads, Measured, tolerance_of
+from raidlab.calibration.surrogates.loads import Loads, Measured, loads_of, tolerance_of
 from raidlab.calibration.surrogates.queueing import closed_rate, erlang_loss, rate_exponential
 from raidlab.calibration.surrogates.selection import select
 
@@ -162,7 +162,7 @@ def test_a_cpu_cache_is_found_again_and_a_copied_device_has_no_caps():
     law = ServerLaw(1.0, cached=True)
     truth = np.append(numbers(6, 9, 0.1 / 1024, 0.2 / 1024, 20, 30), np.log([4 << 20, 2.5]))
     rates = law.rates(truth, FLIGHT)
-    found = select(seen(rates, FLIGHT), copied=True)
+    found = select(seen(rates, FLIGHT), moved_by=MovedBy.KERNEL)
     assert found.chosen.form.family is Family.SERVER_CACHED
     named = found.chosen.predictor.fitted.named()
     assert named["cache"] == pytest.approx(4 << 20, rel=0.2)
@@ -172,11 +172,39 @@ def test_a_cpu_cache_is_found_again_and_a_copied_device_has_no_caps():
 
 
 @pytest.mark.parametrize(
-    ("device", "copied"),
-    [("loop0", True), ("zram1", True), ("pmem0", True), ("vda", False), (None, False)],
-)
-def test_devices_that_the_machine_itself_copies(device, copied):
-    assert Machine(device=device).copied_by_cpu is copied
+    ("device", "copied", "by_issuer"),
+    [
+        ("loop0", True, False), ("zram1", True, True), ("pmem0", True, True),
+        ("vda", False, False), (None, False, False),
+    ],
+)  # fmt: skip
+def test_devices_that_the_machine_itself_copies(device, copied, by_issuer):
+    machine = Machine(device=device)
+    assert (machine.copied_by_cpu, machine.served_by_issuer) == (copied, by_issuer)
+
+
+def test_memory_as_a_disk_serves_each_job_by_its_own_thread():
+    """4 us and 1 us a page on two CPUs, whatever is outstanding; jobs between are not measured.
+
+    Two jobs of 8 KiB take 6 us each, so 2 / 6 us = 333,333 a second; eight have two CPUs as well.
+    """
+    measured = [
+        load("randread", depth, jobs, block).model_copy(update={"cpu_share": None})
+        for depth in (1, 32)
+        for jobs in (1, 4)
+        for block in (4096, 65536, 1 << 20)
+    ]
+    rates = [min(p.numjobs, 2) / (4e-6 + 1e-6 * p.bs / 4096) for p in measured]
+    sides = [
+        p.read.model_copy(update={"iops": rate}) for p, rate in zip(measured, rates, strict=True)
+    ]
+    points = [p.model_copy(update={"read": side}) for p, side in zip(measured, sides, strict=True)]
+    host = host_times(points, 2, always_busy=True)
+    assert (host.command, host.page, host.wake) == pytest.approx((4e-6, 1e-6, 0.0), abs=1e-9)
+    found = select(seen(rates, loads_of(points)), host, MovedBy.ISSUER)
+    assert found.chosen.form.family is Family.SERVER
+    unseen = loads((1, 8192, 1, 2, 0), (1, 8192, 16, 2, 0), (1, 8192, 4, 8, 0))
+    assert found.chosen.predictor.rates(unseen) == pytest.approx([1e6 / 3] * 3, rel=0.02)
 
 
 def test_where_nothing_is_nearer_than_lines_the_table_is_one_of_lines():

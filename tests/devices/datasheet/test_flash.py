@@ -11,10 +11,9 @@ from raidlab.devices.datasheet.nand import amplification, spare_for
 from raidlab.devices.datasheet.sheet import read_sheet
 from raidlab.devices.schema import DriveOptions
 from raidlab.devices.ssd import SsdSpec
-from raidlab.scenarios.planning.scenario import build_scenario
-from raidlab.scenarios.running.simulate import simulate
 from tests.devices.datasheet.test_sheet import SSD, written
 from tests.devices.test_ssd import run
+from tests.figures import result_of
 
 
 @pytest.mark.parametrize(
@@ -289,5 +288,5 @@ def test_steady_random_writes_of_a_sata_client_drive_are_those_of_the_equations(
         "workload": [{"rw": "randwrite", "block_size": "4 KiB", "outstanding": [32]}],
         "run": {"precondition": "steady-state", "warm_up": "500 ms", "duration": "1 s", "seed": 1},
     }
-    row = simulate(build_scenario(tree), workers=1).results[0]
+    row = result_of(tree).results[0]
     assert row["iops"] == pytest.approx(500e6 / 11.1 / 4096, rel=0.06)

@@ -19,6 +19,7 @@ from raidlab.devices.schema import check
 from raidlab.devices.ssd import SsdSpec
 from raidlab.scenarios.planning.scenario import build_scenario
 from raidlab.scenarios.running.simulate import simulate
+from tests.figures import result_of
 
 SHEETS = SPECS.parent / "datasheets"
 _SHEET = {
@@ -119,7 +120,7 @@ def test_steady_random_writes_of_a_sata_drive_draw_a_few_watts() -> None:
         "workload": [{"rw": "randwrite", "outstanding": [32], "block_size": "4 KiB"}],
         "run": {"precondition": "steady-state", "warm_up": "0.5 s", "duration": "1 s"},
     }
-    (row,) = simulate(build_scenario(tree), workers=1).results
+    (row,) = result_of(tree).results
     assert 1.5 < row["power"]["watts"] < 5.5
 
 

@@ -1,5 +1,8 @@
 """What drives have been through: an array's history is shared out to its drives."""
 
+import json
+from functools import cache
+
 import pytest
 
 from raidlab.devices.faults import SpecError
@@ -7,8 +10,8 @@ from raidlab.devices.schema import PreconditioningLoad
 from raidlab.scenarios.fio import jobfile
 from raidlab.scenarios.planning.preconditioning import drive_histories, writes_of
 from raidlab.scenarios.planning.scenario import build_scenario
-from raidlab.scenarios.running.simulate import simulate
 from raidlab.scenarios.spec.schema import ScenarioTable
+from tests.figures import result_of
 
 GB = 10**9
 
@@ -127,12 +130,17 @@ STEADY = {"rw": "randwrite", "block_size": "4 KiB", "align": "4 KiB"}
 
 
 def amplification(*loads):
+    return _amplification(json.dumps(loads))
+
+
+@cache
+def _amplification(loads):
     tree = {
         "array": [{"drives": [{"model": "sas2-ssd-400gb"}]}],
-        "workload": list(loads),
+        "workload": json.loads(loads),
         "run": {"precondition": "steady-state", "warm_up": "500 ms", "duration": "6 s"},
     }
-    return simulate(build_scenario(tree)).results[0]["write_amplification"]
+    return result_of(tree).results[0]["write_amplification"]
 
 
 def test_loads_settle_side_by_side_and_not_the_last_of_them():
@@ -221,7 +229,7 @@ def thirds_of_a_run(model, workload, seconds, precondition, history=()):
             "precondition": precondition,
         },
     }
-    (row,) = simulate(build_scenario(tree)).results
+    (row,) = result_of(tree).results
     recorded = row["timeline"]["iops"][3:-1]
     third = len(recorded) // 3
     return [sum(part) / third for part in (recorded[:third], recorded[-third:])]

@@ -10,10 +10,10 @@ import pytest
 
 from raidlab.devices.faults import SpecError
 from raidlab.scenarios.planning.scenario import build_scenario
-from raidlab.scenarios.results.result import Result, Row
-from raidlab.scenarios.running.simulate import results_of
+from raidlab.scenarios.results.result import Row
 from raidlab.scenarios.spec.run_result import DataReport
 from raidlab.scenarios.spec.trees import ArrayTree, ScenarioTree
+from tests.figures import result_of
 
 SSDS = [{"model": "sas-6g-ssd", "count": 2}]
 
@@ -60,14 +60,6 @@ def simulated(**changes: Any) -> Row:
 @cache
 def _simulated(scenario: str) -> Row:
     return result_of(json.loads(scenario)).results[0]
-
-
-def result_of(scenario: ScenarioTree) -> Result:
-    """The result, without breaches; intervals leave out what another past of the SSDs changes."""
-    built = build_scenario(scenario)
-    (result,) = results_of([built], built.seed, heeds_past=False)
-    assert result.breaches == ()
-    return result
 
 
 def rate(**changes: Any) -> float:

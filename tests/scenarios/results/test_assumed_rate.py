@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from raidlab.scenarios.planning.scenario import build_scenario
-from raidlab.scenarios.running.simulate import simulate
 from raidlab.scenarios.spec.findings import Code
+from tests.figures import result_of
 
 
 @pytest.mark.parametrize(
@@ -27,7 +26,7 @@ def test_a_rate_of_the_class_is_said(model: str, precondition: str, rate: str | 
         "workload": [{"rw": "write", "block_size": "128 KiB", "outstanding": [32]}],
         "run": {"precondition": precondition, "warm_up": "100 ms", "duration": "300 ms"},
     }
-    warnings = simulate(build_scenario(tree), workers=1).warnings_typed
+    warnings = result_of(tree).warnings_typed
     found = [each for each in warnings if each.code == Code.ASSUMED_RATE]
     assert bool(found) == bool(rate)
     for each in found:

@@ -15,6 +15,7 @@ from raidlab.scenarios.running.simulate import simulate
 from raidlab.scenarios.spec.run_result import Component
 from raidlab.scenarios.spec.trees import ScenarioTree, WorkloadTree
 from raidlab.scenarios.studies.what_if import what_if
+from tests.figures import result_of
 
 
 def _component(kind: str, name: str, utilization: float) -> Component:
@@ -258,8 +259,7 @@ def test_a_larger_cache_that_is_still_filling_is_warned_of(tmp_path: Path) -> No
         "workload": [{"profile": "database", "outstanding": 64, "align": "512 B"}],
         "run": {"warm_up": "625 ms", "duration": "125 ms", "precondition": "steady-state"},
     }
-    scenario = build_scenario(tree)
-    result = simulate(scenario)
+    scenario, result = build_scenario(tree), result_of(tree)
     assert not any("not full" in warning for warning in result.warnings)
     reported = "with twice the cache of small: the cache of small was not full yet"
     assert any(warning.startswith(reported) for warning in what_if(scenario, result).warnings)

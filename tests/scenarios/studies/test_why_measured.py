@@ -15,6 +15,7 @@ from raidlab.devices.faults import SpecError
 from raidlab.scenarios.planning.scenario import build_scenario, scenario_of
 from raidlab.scenarios.results.sampled import iostat
 from raidlab.scenarios.running.simulate import simulate
+from raidlab.scenarios.running.store import Store
 from raidlab.scenarios.spec.trees import ScenarioTree
 from raidlab.scenarios.studies.why_measured import Explanation, MeasuredMeans, explain
 
@@ -38,15 +39,15 @@ def explained(tree: ScenarioTree, measured: MeasuredMeans) -> Explanation:
     return explain(scenario_of(tree), measured, workers=1)
 
 
-def test_half_the_rate_at_twice_the_latency_is_an_error_of_100_percent() -> None:
+def test_half_the_rate_at_twice_the_latency_is_an_error_of_100_percent(tmp_path: Path) -> None:
     own = means(SYSTEM, seed=0)
-    base = explain(scenario_of(SYSTEM), own, seed=0, workers=1)
+    store = Store(tmp_path / "store.sqlite")
+    base = explain(scenario_of(SYSTEM), own, seed=0, workers=1, store=store)
     assert base.written.error_pct == pytest.approx(0, abs=1e-9)
     assert "as it is written gives" in base.sentence and base.explained_by == ()
     half = MeasuredMeans("x", own.iops * 2, (own.latency_us or 0) / 2)
-    assert explain(scenario_of(SYSTEM), half, seed=0, workers=1).written.error_pct == (
-        pytest.approx(100, rel=1e-9)
-    )
+    found = explain(scenario_of(SYSTEM), half, seed=0, workers=1, store=store)
+    assert found.written.error_pct == pytest.approx(100, rel=1e-9)
 
 
 @pytest.mark.parametrize(
