@@ -53,7 +53,7 @@ macro_rules! ids {
                 self.0 as usize
             }
 
-            /// The one so many numbers further.
+            /// The one that is `further` numbers on.
             #[inline]
             pub const fn plus(self, further: u32) -> $name {
                 $name(self.0 + further)
