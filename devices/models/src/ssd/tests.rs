@@ -13,8 +13,7 @@ mod unwritten;
 
 use super::front::Front;
 use super::ids::{DieId, UnitId};
-use super::map::cache::MapCacheParams;
-use super::map::layout::Layout;
+use super::map::{cache::MapCacheParams, layout::Layout};
 use super::translation::{Shape, Translation};
 use super::*;
 use crate::port::Port;
@@ -77,8 +76,8 @@ impl Bench {
     ) -> IoId {
         self.run(ssd, Time(at));
         self.calendar.advance_to(Time(at));
-        self.ios
-            .push(Io::new(op, ByteRange::new(offset, bytes), Time(at)));
+        let range = ByteRange::new(offset, bytes);
+        self.ios.push(Io::new(op, range, Time(at)));
         let id = IoId::new(self.ios.len() as u32 - 1);
         ssd.submit(self, id);
         id
@@ -466,17 +465,10 @@ fn an_idle_die_collects_up_to_its_goal_although_some_page_sets_hold_nothing_vali
     let mut bench = Bench::new();
     bench.submit(&mut ssd, Op::Read, 32768, 4096, 0);
     bench.run(&mut ssd, Time(250_000_000));
-    assert!(
-        DieId::new(0)
-            .row(2)
-            .all(|die| ssd.store.translation.wants_free_blocks(die))
-    );
+    let wants = |ssd: &Ssd<Direct>, die| ssd.store.translation.wants_free_blocks(DieId::new(die));
+    assert!((0..2).all(|die| wants(&ssd, die)));
     bench.run(&mut ssd, Time(300_000_000));
-    assert!(
-        !DieId::new(0)
-            .row(2)
-            .any(|die| ssd.store.translation.wants_free_blocks(die))
-    );
+    assert!(!(0..2).any(|die| wants(&ssd, die)));
     assert_eq!(ssd.store.check(), Ok(()));
 }
 

@@ -155,7 +155,7 @@ impl Layout {
 pub(crate) struct LaidBlock<'a> {
     /// The home that belongs to the first slot.
     pub(crate) home: HomeId,
-    /// The same in the tile.
+    /// That home in its tile.
     first: TileHome,
     end: &'a TileEnd,
 }
