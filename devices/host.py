@@ -69,7 +69,7 @@ class BlockLayer(Table):
     scheduler: Literal["none", "deadline", "fair"] = "none"
     """Order of what waits while the drive is full. `none`: as it came; `deadline`: by position,
     reads first; `fair`: by thread in time slices, as Linux's cfq."""
-    requests: int = Field(default=0, ge=0, le=1 << 20)
+    requests: Annotated[int, within(plan_bounds.BlockLayerParams.requests)] = 0
     """Requests that the scheduler sees, waiting and at the drive; 0 for no limit."""
 
     def to_plan(self) -> BlockLayerParams:
@@ -80,19 +80,19 @@ class BlockLayer(Table):
 class PageCache(Table):
     """`[page_cache]`: memory that the operating system keeps a file's pages in."""
 
-    memory: Size = Field(ge=1 << 20, le=1 << 50)
+    memory: Annotated[Size, within(plan_bounds.PageCacheParams.memory_bytes)]
     """For pages: what other uses leave."""
     dirty_background: Share = Field(default=0.1, gt=0)
     """Share of it that may be dirty before writing back begins."""
     dirty: Share = Field(default=0.2, gt=0)
     """Share of it that may be dirty or being written before writers sleep."""
-    expire: Duration = Field(default=30_000_000_000, gt=0)
+    expire: Duration = Field(default=30_000_000_000, ge=plan_bounds.PageCacheParams.expire_ns.least)
     """Age at which what is dirty is written back in any case."""
     read_ahead: Size = 128 * 1024
     """Read ahead of a stream at most."""
-    request: Size = Field(default=512 * 1024, ge=4096)
+    request: Size = Field(default=512 * 1024, ge=plan_bounds.PageCacheParams.request_bytes.least)
     """Neighbouring pages that become one request at most."""
-    requests: int = Field(default=128, ge=1, le=1 << 16)
+    requests: Annotated[int, within(plan_bounds.PageCacheParams.requests)] = 128
     """Requests of writing back that are under way at most."""
     read_call: Duration
     """CPU time of a read call."""

@@ -14,6 +14,12 @@ class AfterParams:
     after_write_ns: Final = Bounds(0, 1_000_000_000)
 
 
+class BlockLayerParams:
+    """Numbers of `BlockLayerParams`."""
+
+    requests: Final = Bounds(0, 1_048_576)
+
+
 class BufferParams:
     """Numbers of `BufferParams`."""
 
@@ -130,6 +136,15 @@ class NandParams:
     pages_per_block: Final = Bounds(1, 16_384)
     planes: Final = Bounds(1, 16)
     program_bytes_per_s: Final = LowerBound(1_000_000)
+
+
+class PageCacheParams:
+    """Numbers of `PageCacheParams`."""
+
+    expire_ns: Final = LowerBound(1)
+    memory_bytes: Final = Bounds(1_048_576, 1_125_899_906_842_624)
+    request_bytes: Final = LowerBound(4_096)
+    requests: Final = Bounds(1, 65_536)
 
 
 class PauseParams:

@@ -349,10 +349,6 @@ HeatCapacity = Annotated[
     float, BeforeValidator(_validator(HEAT_CAPACITY, 0)), WithJsonSchema(form_of(HEAT_CAPACITY))
 ]
 """Joules a kelvin, from `"80 J/K"`."""
-Voltage = Annotated[
-    float, BeforeValidator(_validator(VOLTAGE, 0)), WithJsonSchema(form_of(VOLTAGE))
-]
-"""Volts, from `"12 V"`."""
 
 
 def _share(value: Any) -> Any:

@@ -24,7 +24,6 @@ _PAIRS = ((Q.READS, Q.R_AWAIT), (Q.WRITES, Q.W_AWAIT), (Q.DISCARDS, Q.D_AWAIT),
 _CONFLICT_RATIO = 1.5
 """Ratio of two figures for one thing from which on one of them is wrong."""
 _LITTLE_SHARE = 0.15
-_UNIT_FACTORS = (2048.0, 2.0, 1024.0, 1000.0, 512.0, 1.048576)
 
 
 def complete(name: str, series: Series, capture: Capture) -> None:

@@ -1,7 +1,7 @@
 //! The engine as fio's threads see it: I/Os go in at the present, completions come out.
 
 use crate::content::{Content, SECTOR};
-use raidlab_engine::io::Op;
+use raidlab_engine::io::{ByteRange, Op};
 use raidlab_engine::kernel::Time;
 use raidlab_engine::{Outcome, Outside, Plan, ReadUnits, Simulation};
 use serde::Serialize;
@@ -231,16 +231,16 @@ impl Engine {
                 flushed.map(|_| ())
             }
             Ok(()) if op == Op::Write && self.requests[tag as usize].synced => {
-                let place = (offset, bytes);
+                let range = ByteRange::new(offset, bytes);
                 let done = self
                     .simulation
-                    .submit_durable(self.array, place, !data_only, mark);
+                    .submit_durable(self.array, range, !data_only, mark);
                 self.requests[tag as usize].synced = done != Ok(true);
                 done.map(|_| ())
             }
             Ok(()) => self
                 .simulation
-                .submit(self.array, op, offset, bytes, mark)
+                .submit(self.array, op, ByteRange::new(offset, bytes), mark)
                 .map(|_| ()),
             Err(error) => Err(format!("what is written cannot be kept: {error}")),
         };

@@ -14,7 +14,6 @@ import math
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
@@ -229,8 +228,3 @@ def begun_with(tree: Mapping[str, Value], capacity: int) -> Tree:
     if capacity and get(found, "capacity") is not None:
         found["capacity"] = f"{capacity} B"
     return found
-
-
-def host_path(out: Path, name: str) -> Path:
-    """Where the host of a fitted device lies if nobody says: beside it."""
-    return out.parent / f"{name}.toml"

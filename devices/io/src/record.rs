@@ -266,11 +266,11 @@ impl Io {
 
     /// A request or command issued at `now`, with no time accounted for yet.
     #[inline]
-    pub fn new(op: Op, offset: u64, bytes: u64, now: Time) -> Io {
+    pub fn new(op: Op, range: ByteRange, now: Time) -> Io {
         Io {
             op,
-            offset,
-            bytes,
+            offset: range.offset,
+            bytes: range.bytes,
             issued: now,
             mark: now,
             parent: Io::NONE,
@@ -330,7 +330,7 @@ mod tests {
         fn parts_add_up_to_the_latency(
             charges in prop::collection::vec((0usize..PART_COUNT, 0u64..1000), 0..40),
         ) {
-            let mut io = Io::new(Op::Read, 0, 4096, Time(500));
+            let mut io = Io::new(Op::Read, ByteRange::new(0, 4096), Time(500));
             for (part, until) in charges {
                 io.charge(Part::ALL[part], Time(500 + until));
                 prop_assert_eq!(io.parts.total(), io.latency());

@@ -1,6 +1,7 @@
 //! What a number of the plan may be, stated once: the engine checks by it, the schema of plans says
 //! it, and `make schema` takes it from there to the files that people write.
 
+use crate::fault::Fault;
 use schemars::Schema;
 use serde_json::Value;
 use std::fmt;
@@ -26,6 +27,13 @@ impl<T: PartialOrd + Copy> Bounds<T> {
     }
 }
 
+impl<T: PartialOrd + Copy + fmt::Display> Bounds<T> {
+    /// The fault of a number that is not allowed.
+    pub fn fault(self, key: impl Into<String>, value: T) -> Option<Fault> {
+        (!self.hold(value)).then(|| Fault::new(key, value, self.to_string()))
+    }
+}
+
 impl<T: fmt::Display> fmt::Display for Bounds<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} to {}", self.least, self.most)
@@ -42,6 +50,10 @@ impl<T: Into<Value> + Copy> Bounds<T> {
     }
 }
 
+/// Nanoseconds of CPU time that an I/O or a command costs, up to about a minute: sums over all that
+/// can wait in memory have room in 64 bits.
+pub(crate) const CPU_TIME_NS: Bounds<u64> = Bounds::new(0, 1 << 36);
+
 /// The least that a number may be; there is no most.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LowerBound<T>(pub T);
@@ -53,6 +65,13 @@ impl<T: PartialOrd + Copy> LowerBound<T> {
     }
 }
 
+impl<T: PartialOrd + Copy + fmt::Display> LowerBound<T> {
+    /// The fault of a number that is not allowed.
+    pub fn fault(self, key: impl Into<String>, value: T) -> Option<Fault> {
+        (!self.holds(value)).then(|| Fault::new(key, value, self.to_string()))
+    }
+}
+
 impl<T: fmt::Display> fmt::Display for LowerBound<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} or more", self.0)
@@ -61,7 +80,7 @@ impl<T: fmt::Display> fmt::Display for LowerBound<T> {
 
 impl<T: Into<Value> + Copy> LowerBound<T> {
     /// Says it in the schema of a number.
-    pub(crate) fn said(self) -> impl FnMut(&mut Schema) {
+    pub fn said(self) -> impl FnMut(&mut Schema) {
         move |schema| {
             schema.insert("minimum".into(), self.0.into());
         }

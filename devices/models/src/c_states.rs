@@ -8,7 +8,7 @@
 //! Source: Linux's `cpuidle` (admin guide, "CPU Idle Time Management") and its driver `intel_idle`,
 //! whose tables have the worst latency of each state; docs/explanation/host.md.
 
-use crate::host::CPU_TIME_NS;
+use crate::bounds::CPU_TIME_NS;
 use raidlab_kernel::Nanos;
 use schemars::JsonSchema;
 use serde::Deserialize;

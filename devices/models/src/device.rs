@@ -9,7 +9,7 @@ use crate::station::{FixedStation, StationParams};
 use crate::volume::{Volume, VolumeParams};
 use crate::xpoint::{Xpoint, XpointParams};
 use crate::{Fault, Port};
-use raidlab_io::IoId;
+use raidlab_io::{ByteRange, IoId};
 use raidlab_kernel::{Nanos, Spells, Time};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -141,10 +141,10 @@ impl Device {
 
     /// Prefetches the tables that a command for these bytes will read. It changes no state.
     #[inline]
-    pub fn prefetch_tables(&self, offset: u64, bytes: u64) {
+    pub fn prefetch_tables(&self, range: ByteRange) {
         match self {
-            Device::Ssd(ssd) => ssd.prefetch_tables(offset, bytes),
-            Device::HostFtl(ssd) => ssd.prefetch_tables(offset, bytes),
+            Device::Ssd(ssd) => ssd.prefetch_tables(range),
+            Device::HostFtl(ssd) => ssd.prefetch_tables(range),
             Device::Station(_)
             | Device::Volume(_)
             | Device::Table(_)

@@ -8,7 +8,7 @@
 //! each core has a run queue and time slices (`run_queues`). See docs/explanation/host.md.
 
 use crate::Fault;
-use crate::bounds::Bounds;
+use crate::bounds::{Bounds, CPU_TIME_NS};
 use crate::c_states::{CStateParams, exit_latency};
 use crate::run_queues::RunQueues;
 use raidlab_io::{Op, ThreadId};
@@ -18,10 +18,6 @@ use serde::Deserialize;
 
 /// Bytes of a page of memory.
 const PAGE: u64 = 4096;
-
-/// Nanoseconds of CPU time that an I/O or a command costs, up to about a minute: sums over all that
-/// can wait in memory have room in 64 bits.
-pub(crate) const CPU_TIME_NS: Bounds<u64> = Bounds::new(0, 1 << 36);
 
 /// The host in the plan. Times are those of this host's clock: the catalogue scales them.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
@@ -151,11 +147,8 @@ impl CoalescingParams {
     const ABOVE: Bounds<u32> = Bounds::new(1, 1 << 20);
 
     fn faults(&self) -> impl Iterator<Item = Fault> {
-        let (delay, above) = (self.delay_ns.0, self.above);
-        let delay = (!Self::DELAY_NS.hold(delay))
-            .then(|| Fault::new("coalescing.delay_ns", delay, Self::DELAY_NS.to_string()));
-        let above = (!Self::ABOVE.hold(above))
-            .then(|| Fault::new("coalescing.above", above, Self::ABOVE.to_string()));
+        let delay = Self::DELAY_NS.fault("coalescing.delay_ns", self.delay_ns.0);
+        let above = Self::ABOVE.fault("coalescing.above", self.above);
         delay.into_iter().chain(above)
     }
 }

@@ -7,6 +7,7 @@
 
 mod bounds;
 mod c_states;
+mod check;
 mod controller;
 mod device;
 mod fault;
@@ -30,7 +31,7 @@ mod volume;
 mod xpoint;
 
 pub use crate::stripe_thread::{PageTimes, STRIPE_PAGE, StripeThread};
-pub use bounds::Bounds;
+pub use bounds::{Bounds, LowerBound};
 pub use c_states::CStateParams;
 pub use controller::{
     Cache, Chip, ChipParams, CopyEnd, Eligible, FirmwareRoute, Found, LINE_SECTORS, Leaving,

@@ -35,14 +35,9 @@ impl PauseParams {
 impl PauseParams {
     /// What is out of its range.
     pub fn faults(&self) -> Vec<Fault> {
-        [
-            ("every_ns", self.every_ns, Self::EVERY_NS),
-            ("length_ns", self.length_ns, Self::LENGTH_NS),
-        ]
-        .into_iter()
-        .filter(|&(_, time, least)| !least.holds(time.0))
-        .map(|(key, time, least)| Fault::new(key, time.0, least.to_string()))
-        .collect()
+        let every = Self::EVERY_NS.fault("every_ns", self.every_ns.0);
+        let length = Self::LENGTH_NS.fault("length_ns", self.length_ns.0);
+        every.into_iter().chain(length).collect()
     }
 }
 

@@ -85,11 +85,9 @@ impl FlashPowerParams {
             ("power.erase_nj", self.erase_nj, Self::ENERGY_NJ),
             ("power.byte_nj", self.byte_nj, Self::BYTE_NJ),
         ];
-        let outside = costs
-            .into_iter()
-            .filter(|&(_, value, bounds)| !bounds.hold(value));
-        let mut faults: Vec<Fault> = outside
-            .map(|(key, value, bounds)| Fault::new(key, value, bounds.to_string()))
+        let costs = costs.into_iter();
+        let mut faults: Vec<Fault> = costs
+            .filter_map(|(key, value, bounds)| bounds.fault(key, value))
             .collect();
         if let Some(limit) = self
             .limit_w

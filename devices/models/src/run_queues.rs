@@ -14,7 +14,12 @@
 //! each times 1 + log2 of the cores); docs/explanation/host.md.
 
 use raidlab_io::ThreadId;
-use raidlab_kernel::{Nanos, Table, Time};
+use raidlab_kernel::{Nanos, Table, Time, ids};
+
+ids! {
+    /// A core that threads share.
+    CoreId;
+}
 
 const LEAST_SHARE: u64 = 8;
 const CREDIT: u64 = 2;
@@ -24,13 +29,14 @@ const AHEAD: u64 = 6;
 #[derive(Debug)]
 pub struct RunQueues {
     latency: Nanos,
-    cores: Vec<Core>,
+    cores: Table<CoreId, Core>,
     threads: Table<ThreadId, Thread>,
 }
 
 #[derive(Clone, Debug)]
 struct Core {
-    thread: ThreadId,
+    /// Whose it is; none before its first thread.
+    thread: Option<ThreadId>,
     /// CPU time that its thread had had when it took the core.
     begun: Nanos,
     waiting: Vec<ThreadId>,
@@ -42,7 +48,7 @@ struct Core {
 
 #[derive(Clone, Copy, Debug)]
 struct Thread {
-    core: u32,
+    core: CoreId,
     /// CPU time that it has had, interrupts included; sleeping counts beyond the credit.
     had: Nanos,
     is_waiting: bool,
@@ -52,7 +58,7 @@ impl RunQueues {
     /// `cores` idle cores for `threads` sleeping threads.
     pub fn new(latency: Nanos, cores: usize, threads: usize) -> RunQueues {
         let idle = Core {
-            thread: ThreadId::NONE,
+            thread: None,
             begun: Nanos::ZERO,
             waiting: Vec::new(),
             floor: Nanos::ZERO,
@@ -60,7 +66,7 @@ impl RunQueues {
         };
         let asleep = |thread| Thread {
             // From the last core: the first one has the interrupts.
-            core: (cores - 1 - thread % cores) as u32,
+            core: CoreId::new((cores - 1 - thread % cores) as u32),
             had: Nanos::ZERO,
             is_waiting: false,
         };
@@ -70,7 +76,7 @@ impl RunQueues {
         }
         RunQueues {
             latency,
-            cores,
+            cores: cores.into(),
             threads: (0..threads).map(asleep).collect(),
         }
     }
@@ -95,8 +101,8 @@ impl RunQueues {
         if own.is_waiting {
             return false;
         }
-        let core = &self.cores[own.core as usize];
-        if core.thread == thread {
+        let core = &self.cores[own.core];
+        if core.thread == Some(thread) {
             let stays = core.waiting.is_empty()
                 || (!core.preempted && own.had - core.begun < self.share(core));
             if !stays {
@@ -106,17 +112,19 @@ impl RunQueues {
         }
         let is_idle = |core: &Core| core.waiting.is_empty() && core.is_free(now, &free_at);
         let idle = if is_idle(core) {
-            Some(own.core as usize)
+            Some(own.core)
         } else {
-            self.cores.iter().rposition(is_idle)
+            let mut last_first = self.cores.entries().rev();
+            last_first.find(|(_, core)| is_idle(core)).map(|(id, _)| id)
         };
         if let Some(idle) = idle {
             self.join(thread, idle);
             self.take(thread, idle);
             return true;
         }
-        let fewer = self.cores[0].waiting.len() + 1 < core.waiting.len();
-        self.join(thread, if fewer { 0 } else { own.core as usize });
+        let first = CoreId::new(0);
+        let fewer = self.cores[first].waiting.len() + 1 < core.waiting.len();
+        self.join(thread, if fewer { first } else { own.core });
         self.preempt(thread);
         self.wait(thread);
         false
@@ -124,14 +132,13 @@ impl RunQueues {
 
     /// The thread that the first core works for, which interrupts disturb.
     pub fn on_first_core(&self) -> Option<ThreadId> {
-        let thread = self.cores.first()?.thread;
-        (thread != ThreadId::NONE).then_some(thread)
+        self.cores.get(CoreId::new(0))?.thread
     }
 
     /// A thread that waits takes a core whose thread has nothing to do at `now`.
     pub fn hand_over(&mut self, now: Time, free_at: impl Fn(ThreadId) -> Time) -> Option<ThreadId> {
         let is_wanted = |core: &Core| !core.waiting.is_empty() && core.is_free(now, &free_at);
-        let core = self.cores.iter().position(is_wanted)?;
+        let (core, _) = self.cores.entries().find(|(_, core)| is_wanted(core))?;
         let threads = &self.threads;
         let waiting = &mut self.cores[core].waiting;
         let next = (0..waiting.len()).min_by_key(|&at| threads[waiting[at]].had)?;
@@ -144,7 +151,7 @@ impl RunQueues {
     /// When a core may be handed over, if a thread waits for one: the time to look again.
     pub fn next_look(&self, free_at: impl Fn(ThreadId) -> Time) -> Option<Time> {
         let wanted = self.cores.iter().filter(|core| !core.waiting.is_empty());
-        wanted.map(|core| free_at(core.thread)).min()
+        wanted.filter_map(|core| core.thread).map(free_at).min()
     }
 
     /// Every thread that waits for a core stops waiting.
@@ -162,22 +169,24 @@ impl RunQueues {
     }
 
     /// A thread that slept belongs to `core` from now on, with a limited credit of CPU time.
-    fn join(&mut self, thread: ThreadId, core: usize) {
+    fn join(&mut self, thread: ThreadId, core: CoreId) {
         let own = &mut self.threads[thread];
-        let before = self.cores[own.core as usize].floor;
+        let before = self.cores[own.core].floor;
         let floor = self.cores[core].floor;
         let had = (own.had + floor).0.saturating_sub(before.0);
         let least = floor.0.saturating_sub(self.latency.0 / CREDIT);
         own.had = Nanos(had.max(least));
-        own.core = core as u32;
+        own.core = core;
     }
 
     /// A thread that is far behind the running one preempts it.
     fn preempt(&mut self, thread: ThreadId) {
         let own = self.threads[thread];
-        let core = &mut self.cores[own.core as usize];
-        let other = self.threads[core.thread].had;
-        core.preempted |= other > own.had + Nanos(self.latency.0 / AHEAD);
+        let core = &mut self.cores[own.core];
+        if let Some(other) = core.thread {
+            let ahead = own.had + Nanos(self.latency.0 / AHEAD);
+            core.preempted |= self.threads[other].had > ahead;
+        }
     }
 
     /// Since when the core of `thread` has had nothing to do.
@@ -194,13 +203,13 @@ impl RunQueues {
     fn wait(&mut self, thread: ThreadId) {
         let own = &mut self.threads[thread];
         own.is_waiting = true;
-        self.cores[own.core as usize].waiting.push(thread);
+        self.cores[own.core].waiting.push(thread);
     }
 
-    fn take(&mut self, thread: ThreadId, core: usize) {
+    fn take(&mut self, thread: ThreadId, core: CoreId) {
         let had = self.threads[thread].had;
         let core = &mut self.cores[core];
-        core.thread = thread;
+        core.thread = Some(thread);
         core.begun = had;
         core.floor = core.floor.max(had);
         core.preempted = false;
@@ -209,7 +218,7 @@ impl RunQueues {
 
 impl Core {
     fn is_free(&self, now: Time, free_at: &impl Fn(ThreadId) -> Time) -> bool {
-        self.thread == ThreadId::NONE || free_at(self.thread) <= now
+        self.thread.is_none_or(|thread| free_at(thread) <= now)
     }
 }
 

@@ -4,7 +4,7 @@ use crate::convert;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use raidlab_engine::RunError;
-use raidlab_engine::io::{DriveId, IoId};
+use raidlab_engine::io::{ByteRange, DriveId, IoId};
 use raidlab_engine::kernel::Time;
 
 /// A system and its clock, for an outside caller.
@@ -69,7 +69,7 @@ impl Simulation {
     fn submit(&mut self, array: u32, op: u8, offset: u64, size: u64, mark: u32) -> PyResult<u32> {
         let op = convert::op(op)?;
         self.0
-            .submit(array, op, offset, size, mark)
+            .submit(array, op, ByteRange::new(offset, size), mark)
             .map(IoId::number)
             .map_err(PyValueError::new_err)
     }

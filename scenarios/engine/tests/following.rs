@@ -129,7 +129,7 @@ fn every_kind_of_request_takes_the_same_time() {
             let one = |nth: u64| {
                 let op = ops[nth as usize % ops.len()];
                 let (offset, bytes) = (nth * 37 * 512, 4096 + nth % 9 * 7680);
-                let submitted = system.submit(0, op, offset, bytes, 0);
+                let submitted = system.submit(0, op, io::ByteRange::new(offset, bytes), 0);
                 submitted.expect("an I/O that fits");
                 let back = system.advance(kernel::Time::NEVER).expect("its end");
                 back.at - back.issued

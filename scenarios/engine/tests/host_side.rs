@@ -2,7 +2,7 @@
 
 use crate::common::bench::Bench;
 use crate::common::{closed, plan, result, stations};
-use raidlab_engine::io::Op;
+use raidlab_engine::io::{ByteRange, Op};
 use raidlab_engine::kernel::Time;
 use raidlab_engine::{Simulation, run};
 use serde_json::{Value, json};
@@ -328,13 +328,15 @@ fn driven(value: &Value, outstanding: u32) -> f64 {
     value["workloads"] = json!([]);
     let mut system = Simulation::new(&plan(&value)).expect("a system");
     for mark in 0..outstanding {
-        system.submit(0, Op::Read, 0, 4096, mark).expect("an I/O");
+        system
+            .submit(0, Op::Read, ByteRange::new(0, 4096), mark)
+            .expect("an I/O");
     }
     let end = Time(4_000_000_000);
     let mut count = 0;
     while let Some(back) = system.advance(end) {
         count += 1;
-        let again = system.submit(0, Op::Read, 0, 4096, back.owner);
+        let again = system.submit(0, Op::Read, ByteRange::new(0, 4096), back.owner);
         again.expect("an I/O");
     }
     f64::from(count) / 4.0

@@ -152,7 +152,8 @@ fn cpu_seconds(json: &Value, thread: u32) -> f64 {
 /// all of them wait for the drive, whose completion takes 100 us of the thread that asked.
 #[test]
 fn a_reads_completion_is_its_own_threads_work() {
-    let mut value = file("random", 1.0, 256 << 10, 8);
+    let mut value = file("random", 1.0, MIB, 8);
+    value["workloads"][0]["page_cache"]["holds_end"] = json!(false);
     value["workloads"][0]["threads"] = json!(2);
     value["workloads"][0]["arrival"]["outstanding"] = json!(2);
     value["host"]["complete_ns"] = json!(100_000);
@@ -177,4 +178,23 @@ fn completions_of_write_back_are_the_flushers_work() {
         json!({"write": "write_back", "read_ahead": "none", "keep_reads": false});
     let json = outcome(&value);
     within(cpu_seconds(&json, 0), 4096.0 * 6e-6, 1e-3);
+}
+
+#[test]
+fn numbers_of_page_caches_and_block_layers_have_bounds() {
+    let mut value = file("sequential", 0.0, MIB, 1);
+    let wrong = json!({"memory_bytes": MIB - 1, "background_share": 0.0, "dirty_share": 1.01,
+        "expire_ns": 0, "request_bytes": 4095, "requests": 65_537});
+    let cache = value["workloads"][0]["page_cache"].as_object_mut().unwrap();
+    cache.extend(wrong.as_object().unwrap().clone());
+    value["drives"][0]["block_layer"] = json!({"scheduler": "none", "requests": 1_048_577});
+    let error = format!("{:?}", run(&plan(&value), || true).unwrap_err());
+    for key in wrong.as_object().unwrap().keys() {
+        assert!(
+            error.contains(&format!("workloads.0.page_cache.{key}")),
+            "{error}"
+        );
+    }
+    assert!(error.contains("drives.0.block_layer.requests"), "{error}");
+    assert!(error.contains("1048576 to 1125899906842624"), "{error}");
 }

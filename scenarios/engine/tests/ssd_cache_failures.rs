@@ -3,7 +3,7 @@
 use crate::common::bench::{Bench, reported};
 use crate::common::{plan, result, stations};
 use raidlab_engine::Simulation;
-use raidlab_engine::io::Op;
+use raidlab_engine::io::{ByteRange, Op};
 use raidlab_engine::kernel::Nanos;
 use raidlab_engine::plan::Action;
 use raidlab_engine::report::RunResult;
@@ -361,5 +361,9 @@ fn what_cannot_be_followed_is_refused() {
     let mut simulation = Simulation::new(&plan(&value)).expect("a system");
     let off = Nanos(1000);
     assert!(simulation.act(Action::PowerFail { off_ns: off }).is_err());
-    assert!(simulation.submit(1, Op::Read, 0, 512, 0).is_err());
+    assert!(
+        simulation
+            .submit(1, Op::Read, ByteRange::new(0, 512), 0)
+            .is_err()
+    );
 }

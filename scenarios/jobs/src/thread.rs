@@ -188,11 +188,6 @@ impl Thread {
         &self.plan
     }
 
-    /// Since when it is recorded; none while its ramp lasts.
-    pub fn recorded_since(&self) -> Option<Time> {
-        (!self.ramping).then_some(self.epoch)
-    }
-
     /// It shall end as soon as its I/Os are back.
     pub fn stop(&mut self) {
         self.stopped = true;

@@ -2,7 +2,7 @@
 
 use crate::columns::{Column, Columns};
 use crate::fields::{date, op};
-use crate::table::OpWords;
+use crate::op_words::OpWords;
 
 /// Words of a name that say what a column is. The first meaning that fits is taken: a response
 /// time is a time, too.

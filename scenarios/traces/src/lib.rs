@@ -16,6 +16,7 @@ mod header;
 mod input;
 mod memo;
 pub mod numbers;
+mod op_words;
 mod order;
 mod reader;
 mod recognise;

@@ -3,6 +3,7 @@
 //! A number of a drive is no number of an array: the compiler refuses one where the other is
 //! asked for. An id is the 32 bits of its number, so it costs nothing.
 
+use serde::{Deserialize, Serialize};
 use std::marker::PhantomData;
 use std::ops::{Index, IndexMut};
 
@@ -51,6 +52,39 @@ macro_rules! ids {
             pub const fn index(self) -> usize {
                 self.0 as usize
             }
+
+            /// The one that is `further` numbers on.
+            #[inline]
+            pub const fn plus(self, further: u32) -> $name {
+                $name(self.0 + further)
+            }
+
+            /// How many numbers it is further than another one.
+            #[inline]
+            pub const fn since(self, first: $name) -> u32 {
+                self.0 - first.0
+            }
+
+            /// `count` of them, this one first.
+            #[inline]
+            pub fn row(
+                self,
+                count: u32,
+            ) -> impl DoubleEndedIterator<Item = $name> + ExactSizeIterator + Clone {
+                (self.0..self.0 + count).map($name)
+            }
+        }
+
+        impl $crate::serde::Serialize for $name {
+            fn serialize<S: $crate::serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+                self.0.serialize(to)
+            }
+        }
+
+        impl<'de> $crate::serde::Deserialize<'de> for $name {
+            fn deserialize<D: $crate::serde::Deserializer<'de>>(from: D) -> Result<$name, D::Error> {
+                $crate::serde::Deserialize::deserialize(from).map($name)
+            }
         }
 
         impl $crate::Id for $name {
@@ -74,7 +108,10 @@ macro_rules! ids {
 }
 
 /// All things of a kind, which are there from the beginning to the end, by their number.
-#[derive(Clone, Debug)]
+///
+/// It is saved as the list that it is.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[serde(transparent)]
 pub struct Table<I, T> {
     things: Vec<T>,
     kind: PhantomData<I>,
@@ -155,6 +192,18 @@ impl<I: Id, T> Table<I, T> {
         all.map(|(index, thing)| (I::new(index as u32), thing))
     }
 
+    /// `count` of them, the one of this number first.
+    #[inline]
+    pub fn row(&self, first: I, count: u32) -> &[T] {
+        &self.things[first.index()..][..count as usize]
+    }
+
+    /// As `row`, mutable.
+    #[inline]
+    pub fn row_mut(&mut self, first: I, count: u32) -> &mut [T] {
+        &mut self.things[first.index()..][..count as usize]
+    }
+
     /// All without their numbers.
     #[inline]
     pub fn as_slice(&self) -> &[T] {
@@ -214,5 +263,10 @@ mod tests {
         assert_eq!(shelves.ids().last(), Some(third));
         assert_eq!(std::mem::size_of::<Shelf>(), 4);
         assert_eq!(format!("{third}"), "2");
+        let two: Vec<_> = Shelf::new(1).row(2).collect();
+        assert_eq!(two, [Shelf::new(1), Shelf::new(0).plus(2)]);
+        assert_eq!(third.since(two[0]), 1);
+        shelves.row_mut(two[0], 2)[1] = "loft";
+        assert_eq!(shelves.row(two[0], 2), ["high", "loft"]);
     }
 }

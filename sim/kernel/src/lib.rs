@@ -44,3 +44,6 @@ pub use statistics::{Interval, TimeWeighted, student_t_975};
 pub use steadiness::{is_steady, steady_from};
 pub use time::{Nanos, Time};
 pub use token_bucket::TokenBucket;
+
+#[doc(hidden)]
+pub use serde;

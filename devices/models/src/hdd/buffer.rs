@@ -272,7 +272,7 @@ pub fn first_buffered(model: &Model, place: &Place, wait: Nanos) -> u64 {
     if !model.buffer.read_while_waiting {
         return place.lbn;
     }
-    let passed = (wait.0 << 20) / model.sector_time[place.zone as usize];
+    let passed = (wait.0 << 20) / model.sector_time[place.zone];
     track_start(model, place).max(place.lbn.saturating_sub(passed))
 }
 

@@ -6,9 +6,11 @@
 //! `(offset + (h + (S-1)c) track_skew + c cylinder_skew + s) / T` revolutions, with `c`, `h`, `s`
 //! counted inside the zone, `S` heads and `T` sectors a track. See docs/explanation/hard-disk.md.
 
-use super::check::Check;
+use super::ids::ZoneId;
 use super::params::{GeometryParams, HeadOrder, Sparing, ZoneParams};
 use super::slips::Slips;
+use crate::check::Check;
+use raidlab_kernel::Table;
 
 /// Where an access begins: what a positioning estimate needs of a sector.
 #[derive(Clone, Copy, Debug, Default)]
@@ -31,7 +33,7 @@ pub struct Place {
     /// Head.
     pub head: u32,
     /// Zone.
-    pub zone: u32,
+    pub zone: ZoneId,
     /// Sector on its track.
     pub sector: u32,
     /// Angle of the sector's start.
@@ -80,9 +82,9 @@ struct Zone {
 pub struct Geometry {
     heads: u32,
     serpentine: bool,
-    zones: Vec<Zone>,
+    zones: Table<ZoneId, Zone>,
     /// First zone to try, by the high bits of the logical sector.
-    first_zone: Vec<u32>,
+    first_zone: Vec<ZoneId>,
     shift: u32,
     sectors: u64,
 }
@@ -109,7 +111,7 @@ impl Geometry {
         if check.0.len() > faults {
             return None;
         }
-        let mut zones = Vec::with_capacity(params.zones.len());
+        let mut zones = Table::default();
         let (mut lbn, mut cylinder) = (0, 0);
         for (index, zone) in params.zones.iter().enumerate() {
             let key = format!("geometry.zones.{index}");
@@ -132,7 +134,7 @@ impl Geometry {
         let first_zone = (0..=(lbn >> shift))
             .map(|chunk| {
                 let below = |zone: &Zone| zone.end_lbn <= chunk << shift;
-                zones.partition_point(below) as u32
+                ZoneId::new(zones.as_slice().partition_point(below) as u32)
             })
             .collect();
         Some(Geometry {
@@ -152,18 +154,18 @@ impl Geometry {
 
     /// Cylinders from the first to the last that is used.
     pub fn cylinders(&self) -> u32 {
-        let zone = &self.zones[self.zones.len() - 1];
-        zone.first_cylinder + zone.cylinders
+        let last = self.zones.iter().next_back();
+        last.map_or(0, |zone| zone.first_cylinder + zone.cylinders)
     }
 
-    /// Number of zones.
-    pub fn zones(&self) -> usize {
-        self.zones.len()
+    /// Its zones.
+    pub fn zones(&self) -> impl Iterator<Item = ZoneId> + use<> {
+        self.zones.ids()
     }
 
     /// Sectors on each track of a zone.
-    pub fn sectors_per_track(&self, zone: u32) -> u32 {
-        self.zones[zone as usize].sectors_per_track
+    pub fn sectors_per_track(&self, zone: ZoneId) -> u32 {
+        self.zones[zone].sectors_per_track
     }
 
     /// Where a logical sector lies; the sector must exist.
@@ -171,10 +173,10 @@ impl Geometry {
     pub fn place(&self, lbn: u64) -> Place {
         debug_assert!(lbn < self.sectors, "sector {lbn} of {}", self.sectors);
         let mut index = self.first_zone[(lbn >> self.shift) as usize];
-        while lbn >= self.zones[index as usize].end_lbn {
-            index += 1;
+        while lbn >= self.zones[index].end_lbn {
+            index = index.plus(1);
         }
-        let zone = &self.zones[index as usize];
+        let zone = &self.zones[index];
         let (physical, run) = zone.physical(self.heads, lbn);
         let per_track = u64::from(zone.sectors_per_track);
         let per_cylinder = per_track * u64::from(self.heads);

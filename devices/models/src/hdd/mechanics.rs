@@ -124,9 +124,7 @@ impl Sweep {
             place,
             arrived: start + access.seek,
             begin: start + access.total(),
-            sector_time: arm
-                .rotation
-                .stretched(model.sector_time[place.zone as usize]),
+            sector_time: arm.rotation.stretched(model.sector_time[place.zone]),
             shuffled_end: movement.shuffled_end,
             early: 0,
             early_end: 0,
@@ -209,7 +207,7 @@ impl Sweep {
         self.arrived = leave + access.seek;
         self.begin = leave + access.total();
         let rotation = &self.arm.rotation;
-        self.sector_time = rotation.stretched(model.sector_time[next.zone as usize]);
+        self.sector_time = rotation.stretched(model.sector_time[next.zone]);
         self.early = 0;
         self.early_end = 0;
         if self.shuffled_end > next.lbn {

@@ -2,9 +2,9 @@
 //! interface. See docs/explanation/hard-disk.md for the equations and their sources.
 
 mod buffer;
-mod check;
 mod counts;
 mod geometry;
+mod ids;
 mod link_front;
 mod mechanics;
 mod media_op;

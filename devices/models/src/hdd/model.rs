@@ -1,7 +1,7 @@
 //! What all drives of one entry in the plan share: tables and settings, built once.
 
-use super::check::Check;
 use super::geometry::Geometry;
+use super::ids::ZoneId;
 use super::media_op::MediaOp;
 use super::params::{
     BufferParams, HddParams, InterfaceParams, SECTOR_BYTES, SchedulerParams, ShingledParams,
@@ -11,8 +11,9 @@ use super::rotation::sector_time;
 use super::seek::{Head, Seek};
 use super::seek_bounds::SeekBounds;
 use super::write_bins::Bins;
+use crate::check::Check;
 use crate::{ArmPowerParams, Fault};
-use raidlab_kernel::Nanos;
+use raidlab_kernel::{Nanos, Table};
 use serde::Deserialize;
 use std::sync::{Arc, OnceLock};
 
@@ -53,7 +54,7 @@ pub struct Model {
     /// Most by which a drive's speed differs from it, as part of it.
     pub speed_tolerance: f64,
     /// Nanoseconds a sector at the nominal speed, times 2^20, by zone.
-    pub sector_time: Box<[u64]>,
+    pub sector_time: Table<ZoneId, u64>,
     /// Sectors that the drive offers.
     pub sectors: u64,
     /// Of them in a sector of the medium.
@@ -126,7 +127,8 @@ impl Model {
     }
 
     fn with(params: &HddParams, geometry: Geometry, seek: Seek) -> Model {
-        let sector_times: Box<[u64]> = (0..geometry.zones() as u32)
+        let sector_times = geometry
+            .zones()
             .map(|zone| sector_time(params.rpm, geometry.sectors_per_track(zone)))
             .collect();
         let first_band = (params.shingled.as_ref()).map_or(0, ShingledParams::cache_sectors);

@@ -2,7 +2,7 @@
 
 use crate::ArmPowerParams;
 use crate::bounds::Bounds;
-use crate::hdd::check::STEP_NS;
+use crate::check::STEP_NS;
 use raidlab_kernel::Nanos;
 use schemars::JsonSchema;
 use serde::Deserialize;

@@ -7,9 +7,9 @@
 //! 1993): `full` fixes it at the longest distance, `average` fixes its mean over pairs of
 //! uniform random cylinders, of which `2 (N-d) / N^2` lie `d` apart.
 
-use super::check::Check;
 use super::media_op::MediaOp;
 use super::params::{CurveParams, SeekParams};
+use crate::check::Check;
 use raidlab_kernel::{Nanos, Stream};
 use std::cell::Cell;
 

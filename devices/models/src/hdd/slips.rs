@@ -4,8 +4,8 @@
 //! that lie at the end of its track, range or zone. Each scheme is one of those that drives
 //! were found to use (DIXtrac, Schindler and Ganger 1999).
 
-use super::check::Check;
 use super::params::{GeometryParams, Sparing, ZoneParams};
+use crate::check::Check;
 
 /// A zone's slips under its sparing scheme.
 #[derive(Debug)]

@@ -4,7 +4,7 @@ use crate::ssd::buffer::prefetch::Prefetch;
 use crate::ssd::buffer::read_buffer::Arrival;
 use crate::ssd::commands::gather::Spared;
 use crate::ssd::firmware::streams::{Follows, Streams};
-use crate::ssd::map::slot::NONE;
+use crate::ssd::ids::{NandSlot, UnitId};
 use crate::ssd::nand::Pages;
 use crate::ssd::store::Store;
 use raidlab_kernel::Time;
@@ -35,7 +35,12 @@ impl ReadAhead {
         let per_set = u64::from(store.translation.space.shape().units_per_set);
         while from < to {
             let count = (per_set - from % per_set).min(to - from);
-            let read = store.gather(from as u32, count as u32, Spared::default(), at);
+            let read = store.gather(
+                UnitId::new(from as u32),
+                count as u32,
+                Spared::default(),
+                at,
+            );
             if let Some(prefetch) = &mut self.prefetch {
                 (from..from + count).for_each(|unit| prefetch.ahead.put(unit, read.last));
             }
@@ -57,8 +62,8 @@ impl ReadAhead {
             return;
         }
         while unit < to {
-            let Some((set, die, within)) = store.in_nand(unit as u32) else {
-                self.unwritten |= store.translation.map.find(unit as u32).slot == NONE;
+            let Some((set, die, within)) = store.in_nand(UnitId::new(unit as u32)) else {
+                self.unwritten |= store.slot(unit) == NandSlot::NONE;
                 self.streams.pages(stream).put(unit, at);
                 unit += 1;
                 continue;
@@ -70,11 +75,11 @@ impl ReadAhead {
                 planes: store.nand.all_planes(),
             };
             let times = store.nand.read(whole, 1, 0, at);
-            let slots = set * per_set..(set + 1) * per_set;
+            let slots = store.translation.space.slots(set);
             let pages = self.streams.pages(stream);
             pages.put(unit, times.end);
             unit += 1;
-            while unit < units && slots.contains(&store.translation.map.find(unit as u32).slot) {
+            while unit < units && slots.contains(&store.slot(unit)) {
                 pages.put(unit, store.nand.read_more(whole, times.sensed));
                 unit += 1;
             }
@@ -87,7 +92,7 @@ impl ReadAhead {
     #[inline(always)]
     pub(crate) fn take_buffered(
         &mut self,
-        (first, count): (u32, u32),
+        (first, count): (UnitId, u32),
         ready: Time,
         follows: Follows,
         keeps: bool,

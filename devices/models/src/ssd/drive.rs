@@ -8,12 +8,13 @@ use crate::ssd::buffer::prefilled::Prefilled;
 use crate::ssd::firmware::Firmware;
 use crate::ssd::firmware::streams::Streams;
 use crate::ssd::front::Front;
+use crate::ssd::ids::UnitId;
 use crate::ssd::map::demand::DemandMap;
 use crate::ssd::params::SsdParams;
 use crate::ssd::power_states::PowerStates;
 use crate::ssd::store::Store;
 use crate::ssd::translation::background::Background;
-use raidlab_io::IoId;
+use raidlab_io::{ByteRange, IoId};
 use raidlab_kernel::{Nanos, Time};
 
 /// A solid-state drive in a run, behind the front `F`.
@@ -42,12 +43,13 @@ pub struct Ssd<F> {
 impl<F: Front> Ssd<F> {
     /// The units of a byte range: (first, count).
     #[inline]
-    pub(crate) fn units(&self, offset: u64, bytes: u64) -> (u32, u32) {
+    pub(crate) fn units(&self, range: ByteRange) -> (UnitId, u32) {
+        let ByteRange { offset, bytes } = range;
         let (first, _) = self.addressing.unit_of(offset);
         let (last, _) = self.addressing.unit_of(offset + bytes.max(1) - 1);
         // A command over the end of a slice is cut there.
         let count = self.front.units(last.max(first) - first + 1, bytes);
-        (first as u32, count as u32)
+        (UnitId::new(first as u32), count as u32)
     }
 
     /// True if a command that comes now finds no other.

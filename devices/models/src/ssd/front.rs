@@ -6,6 +6,7 @@
 
 use crate::ssd::firmware::cores::Cores;
 use crate::ssd::firmware::params::FirmwareParams;
+use crate::ssd::ids::SetInBlock;
 use crate::ssd::nand::Nand;
 use crate::ssd::params::SsdParams;
 use raidlab_io::{IoId, Op};
@@ -64,7 +65,7 @@ pub trait Front: Debug + Sized {
     /// works on them.
     fn finish_read(&mut self, units: u32, at: Time) -> Option<Served>;
     /// Garbage collection moves `units` of page set `set`.
-    fn collects(&mut self, cores: &mut Cores, nand: &Nand, moved: (u32, u32), now: Time);
+    fn collects(&mut self, cores: &mut Cores, nand: &Nand, moved: (SetInBlock, u32), now: Time);
     /// When a write that is in the buffer at `taken` is complete, if it waits for collection.
     fn throttled(&self, taken: Time) -> Option<Time>;
 
@@ -130,7 +131,7 @@ impl Front for Direct {
     }
 
     #[inline]
-    fn collects(&mut self, _: &mut Cores, _: &Nand, _: (u32, u32), _: Time) {}
+    fn collects(&mut self, _: &mut Cores, _: &Nand, _: (SetInBlock, u32), _: Time) {}
 
     #[inline]
     fn throttled(&self, _: Time) -> Option<Time> {

@@ -24,6 +24,7 @@ mod drive;
 mod firmware;
 mod front;
 mod host_ftl;
+mod ids;
 mod map;
 mod nand;
 mod params;

@@ -4,7 +4,7 @@
 use crate::port::Port;
 use crate::ssd::buffer::programs::Programs;
 use crate::ssd::buffer::{Buffer, WaitingWrite};
-use crate::ssd::map::slot::NONE;
+use crate::ssd::ids::{DieId, NandSlot, SetId, SetInBlock, UnitId};
 use crate::ssd::nand::{Nand, Pages};
 use crate::ssd::translation::Translation;
 use crate::ssd::written::ReadUnits;
@@ -27,11 +27,16 @@ impl Store {
         (self.nand.busy_until(now), self.nand.dies())
     }
 
+    /// Where a unit of the drive lies.
+    pub(crate) fn slot(&self, unit: u64) -> NandSlot {
+        self.translation.map.find(UnitId::new(unit as u32)).slot
+    }
+
     /// The page set, die and place on it where a unit is read; none if it was never written, or the
     /// buffer has it.
-    pub(crate) fn in_nand(&self, unit: u32) -> Option<(u32, u32, u32)> {
+    pub(crate) fn in_nand(&self, unit: UnitId) -> Option<(SetId, DieId, SetInBlock)> {
         let slot = self.translation.map.find(unit).slot;
-        if slot == NONE {
+        if slot == NandSlot::NONE {
             return None;
         }
         let set = self.translation.space.set(slot);
@@ -41,7 +46,7 @@ impl Store {
 
     /// True if the buffer has the data of a page set: NAND does not have all of them yet.
     #[inline]
-    pub(crate) fn is_buffered(&self, die: u32, set: u32) -> bool {
+    pub(crate) fn is_buffered(&self, die: DieId, set: SetId) -> bool {
         if self.buffer.used() == 0 {
             return false;
         }
@@ -50,10 +55,13 @@ impl Store {
 
     /// Counts units that a command takes from a read buffer and that were never written.
     #[cold]
-    pub(crate) fn count_unwritten(&mut self, first: u32, count: u32) {
+    pub(crate) fn count_unwritten(&mut self, first: UnitId, count: u32) {
         let map = &self.translation.map;
-        let units = first..(first + count).min(map.units());
-        let unwritten = units.filter(|&unit| map.find(unit).slot == NONE).count();
+        let first = first.number();
+        let units = (first..(first + count).min(map.units())).map(UnitId::new);
+        let unwritten = units
+            .filter(|&unit| map.find(unit).slot == NandSlot::NONE)
+            .count();
         self.read_units.unwritten_units += unwritten as u64;
     }
 
@@ -69,7 +77,7 @@ impl Store {
             if unit >= u64::from(self.translation.map.units()) {
                 continue;
             }
-            if let Some((set, die, within)) = self.in_nand(unit as u32) {
+            if let Some((set, die, within)) = self.in_nand(UnitId::new(unit as u32)) {
                 let pages = Pages {
                     die,
                     set: within,
@@ -102,14 +110,14 @@ impl Store {
     pub(crate) fn set_is_durable<P: Port>(
         &mut self,
         port: &mut P,
-        die: u32,
+        die: DieId,
         settles: Option<u64>,
         now: Time,
     ) {
-        let set = self.programs.pending[die as usize].pop_front();
+        let set = self.programs.pending[die].pop_front();
         if let (Some(set), Some(bytes)) = (set, settles) {
             for unit in self.translation.units_of(set) {
-                port.settles(ByteRange::new(u64::from(unit) * bytes, bytes), now);
+                port.settles(ByteRange::new(u64::from(unit.number()) * bytes, bytes), now);
             }
         }
     }

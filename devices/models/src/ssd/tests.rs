@@ -12,14 +12,14 @@ mod suspension;
 mod unwritten;
 
 use super::front::Front;
-use super::map::cache::MapCacheParams;
-use super::map::layout::Layout;
+use super::ids::{DieId, UnitId};
+use super::map::{cache::MapCacheParams, layout::Layout};
 use super::translation::{Shape, Translation};
 use super::*;
 use crate::port::Port;
 use map::map_cache;
 use proptest::prelude::*;
-use raidlab_io::{Io, IoId, Op, Part};
+use raidlab_io::{ByteRange, Io, IoId, Op, Part};
 use raidlab_kernel::{Calendar, Nanos, Stream, Time};
 
 /// An engine of a few lines: a calendar and a list of records.
@@ -76,7 +76,8 @@ impl Bench {
     ) -> IoId {
         self.run(ssd, Time(at));
         self.calendar.advance_to(Time(at));
-        self.ios.push(Io::new(op, offset, bytes, Time(at)));
+        let range = ByteRange::new(offset, bytes);
+        self.ios.push(Io::new(op, range, Time(at)));
         let id = IoId::new(self.ios.len() as u32 - 1);
         ssd.submit(self, id);
         id
@@ -460,14 +461,15 @@ fn an_idle_die_collects_up_to_its_goal_although_some_page_sets_hold_nothing_vali
     params.history[0].written_bytes = params.capacity_bytes;
     let mut ssd = drive(&params);
     for set in (0..params.capacity_bytes / 16384).filter(|set| set / 2 % 2 == 0) {
-        ssd.store.translation.trim((set * 4) as u32, 4);
+        ssd.store.translation.trim(UnitId::new((set * 4) as u32), 4);
     }
     let mut bench = Bench::new();
     bench.submit(&mut ssd, Op::Read, 32768, 4096, 0);
     bench.run(&mut ssd, Time(250_000_000));
-    assert!((0..2).all(|die| ssd.store.translation.wants_free_blocks(die)));
+    let wants = |ssd: &Ssd<Direct>, die| ssd.store.translation.wants_free_blocks(DieId::new(die));
+    assert!((0..2).all(|die| wants(&ssd, die)));
     bench.run(&mut ssd, Time(300_000_000));
-    assert!(!(0..2).any(|die| ssd.store.translation.wants_free_blocks(die)));
+    assert!(!(0..2).any(|die| wants(&ssd, die)));
     assert_eq!(ssd.store.check(), Ok(()));
 }
 

@@ -2,7 +2,7 @@
 
 #![allow(dead_code)]
 
-use raidlab_io::{Io, IoId, Ios, Op};
+use raidlab_io::{ByteRange, Io, IoId, Ios, Op};
 use raidlab_kernel::{Calendar, Nanos, Slab, Stream, Time};
 use raidlab_models::{Device, DeviceParams, Port};
 
@@ -60,7 +60,7 @@ impl Rig {
 
     pub fn submit(&mut self, op: Op, offset: u64, bytes: u64) -> IoId {
         let id = self.desk.ios.claim();
-        self.desk.ios[id] = Io::new(op, offset, bytes, self.desk.calendar.now());
+        self.desk.ios[id] = Io::new(op, ByteRange::new(offset, bytes), self.desk.calendar.now());
         self.device.submit(&mut self.desk, id);
         id
     }

@@ -292,7 +292,7 @@ mod tests {
             prop_assert_eq!(layout.capacity() / SECTOR, used * u64::from(drives) / u64::from(copies));
             prop_assert_eq!(drawn(&layout, used), &table[..used as usize]);
             for unit in 0..layout.capacity() / SECTOR {
-                let piece = layout.piece(unit * SECTOR, SECTOR);
+                let piece = layout.piece(ByteRange::new(unit * SECTOR, SECTOR));
                 let mut members = HashSet::new();
                 for copy in 0..copies {
                     let place = layout.data(piece.stripe, piece.column, copy);

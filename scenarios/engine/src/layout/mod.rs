@@ -33,11 +33,13 @@ mod run;
 mod stripe;
 #[cfg(test)]
 mod tests;
+mod unit;
 
 pub use crate::layout::array::Layout;
 pub use crate::layout::extent::{Extent, join, parity_ranges};
 pub use crate::layout::place::{Piece, Place};
 pub(crate) use crate::layout::ranges::Ranges;
-pub use crate::layout::repair::{Repair, Unit, Want, without};
+pub use crate::layout::repair::{Repair, Want, without};
 pub use crate::layout::run::{Run, Runs};
 pub use crate::layout::stripe::{Role, Stripe, Transfer, WriteStrategy};
+pub use crate::layout::unit::Unit;

@@ -8,6 +8,7 @@ use crate::layout::array::Layout;
 use crate::layout::extent::Extent;
 use crate::layout::stripe::Role;
 use crate::plan::Level;
+use raidlab_io::ByteRange;
 
 /// A contiguous piece of a request inside one unit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -43,9 +44,10 @@ pub struct Place {
 }
 
 impl Layout {
-    /// The first piece of the range from `offset` on, at most `bytes` long.
+    /// The first piece of a range.
     #[inline]
-    pub fn piece(&self, offset: u64, bytes: u64) -> Piece {
+    pub fn piece(&self, range: ByteRange) -> Piece {
+        let ByteRange { offset, bytes } = range;
         let (stripe, column, start, room) = if let Some(drives) = &self.concatenated {
             let (drive, first) = drives.drive_at(offset);
             let (row, start) = self.unit.split_long(offset - first.bytes);

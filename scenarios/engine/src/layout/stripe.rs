@@ -7,7 +7,7 @@
 //! other units are read and the lost ones are *recovered* (see `repair`).
 
 use crate::layout::extent::Extent;
-use crate::layout::repair::Unit;
+use crate::layout::unit::Unit;
 
 /// A unit's part in a stripe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -257,7 +257,7 @@ proptest! {
     fn places_are_those_of_the_table(Both { layout, table, unit, .. } in both()) {
         prop_assert_eq!(layout.capacity(), table.sectors() * SECTOR);
         for sector in 0..table.sectors() {
-            let piece = layout.piece(sector * SECTOR, SECTOR);
+            let piece = layout.piece(ByteRange::new(sector * SECTOR, SECTOR));
             prop_assert_eq!(u64::from(piece.end - piece.start), SECTOR);
             let start = layout.offset(piece.stripe, piece.column) + u64::from(piece.start);
             prop_assert_eq!(start, sector * SECTOR);
@@ -339,7 +339,7 @@ proptest! {
         let mut at = start;
         for (offset, unit) in units {
             prop_assert_eq!(offset, at);
-            let piece = layout.piece(at, end - at);
+            let piece = layout.piece(ByteRange::new(at, end - at));
             prop_assert!(piece.start < piece.end && u64::from(piece.end) <= layout.unit());
             prop_assert_eq!((piece.stripe, piece.extent()), unit);
             at += u64::from(piece.end - piece.start);

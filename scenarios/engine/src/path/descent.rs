@@ -19,7 +19,7 @@ impl IoPath {
         let drive = &self.drives[io.drive];
         if io.op == Op::Write && drive.set_out(io) {
             io.data_end = now;
-            drive.device.prefetch_tables(io.offset, io.bytes);
+            drive.device.prefetch_tables(io.range());
             self.next_leg(id, now);
         } else {
             self.at_drive(id);

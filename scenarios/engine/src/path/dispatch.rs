@@ -109,7 +109,7 @@ impl IoPath {
         let id = self.ios.claim();
         let fua = self.ios[parent].fua && op == Op::Write;
         let io = &mut self.ios[id];
-        *io = Io::new(op, range.offset, range.bytes, now);
+        *io = Io::new(op, range, now);
         (io.parent, io.fua) = (parent, fua);
         io.drive = drive;
         id
@@ -129,13 +129,11 @@ impl IoPath {
         if io.op == Op::Read {
             slot.read_to = slot.position;
         }
-        if !slot.waiting.is_plain() {
-            return self.schedule(id, drive, now);
-        }
-        if slot.has_place() {
-            self.descend(id, now);
-        } else {
-            slot.waiting.push(&mut self.ios, id, ThreadId::new(0), now);
+        let has_place = slot.has_place();
+        match slot.waiting.plain() {
+            None => self.schedule(id, drive, now),
+            Some(_) if has_place => self.descend(id, now),
+            Some(queue) => queue.push(&mut self.ios, id),
         }
     }
 

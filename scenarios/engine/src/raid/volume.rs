@@ -334,7 +334,7 @@ impl Volume {
 
     /// The group of a byte.
     pub fn group_at(&self, offset: u64) -> u64 {
-        let piece = self.geometry.piece(offset, 1);
+        let piece = self.geometry.piece(ByteRange::new(offset, 1));
         self.group(piece.stripe, piece.column)
     }
 

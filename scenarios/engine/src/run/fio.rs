@@ -9,7 +9,7 @@ use crate::run::report::{RunResult, WorkloadResult};
 use crate::run::run_error::RunError;
 use crate::run::simulation::Simulation;
 use crate::state::records::{Outcome, Outside};
-use raidlab_io::Op;
+use raidlab_io::{ByteRange, Op};
 use raidlab_jobs::plan::{JobsPlan, Start};
 use raidlab_jobs::{Port, Request, Thread, Wait};
 use raidlab_kernel::{Nanos, Time};
@@ -43,7 +43,7 @@ impl Port for Submission<'_> {
                 .map(|_| ());
         }
         self.simulation
-            .submit(self.array, op, offset, bytes, mark)
+            .submit(self.array, op, ByteRange::new(offset, bytes), mark)
             .map(|_| ())
     }
 }

@@ -20,7 +20,7 @@ use crate::state::load::Request;
 use crate::state::log::LogEntry;
 use crate::state::owner::{OUTSIDE_NUMBERS, Owner, OwnerOf};
 use crate::state::records::Outside;
-use raidlab_io::{IoId, Op, Part};
+use raidlab_io::{ByteRange, IoId, Op, Part};
 use raidlab_kernel::Time;
 use raidlab_models::{EraseBlocks, Fault, ReadUnits};
 
@@ -209,11 +209,10 @@ impl Simulation {
         &mut self,
         array: u32,
         op: Op,
-        offset: u64,
-        bytes: u64,
+        range: ByteRange,
         mark: u32,
     ) -> Result<IoId, String> {
-        self.submit_since(array, (op, offset, bytes), mark, self.now)
+        self.submit_since(array, (op, range), mark, self.now)
     }
 
     /// Submits a write to a file that is opened with `O_DSYNC`, or with `times` with `O_SYNC`: with FUA
@@ -225,7 +224,7 @@ impl Simulation {
     pub fn submit_durable(
         &mut self,
         array: u32,
-        (offset, bytes): (u64, u64),
+        range: ByteRange,
         times: bool,
         mark: u32,
     ) -> Result<bool, String> {
@@ -234,21 +233,21 @@ impl Simulation {
         let on_file = takes && self.has_file_system(array);
         // What a commit makes durable does not go by FUA.
         let forced = takes && !(on_file && times);
-        self.submit_write(array, (Op::Write, offset, bytes), forced, mark, self.now)?;
+        self.submit_write(array, (Op::Write, range), forced, mark, self.now)?;
         Ok(forced && on_file)
     }
 
     /// Submits an I/O that has waited since a time before now, which counts in its latency.
     ///
     /// # Arguments
-    /// `asked`: what, first byte, number of bytes.
+    /// `asked`: what, and with which bytes.
     ///
     /// # Errors
     /// As [`Simulation::submit`].
     pub(crate) fn submit_since(
         &mut self,
         array: u32,
-        asked: (Op, u64, u64),
+        asked: (Op, ByteRange),
         mark: u32,
         since: Time,
     ) -> Result<IoId, String> {
@@ -260,12 +259,13 @@ impl Simulation {
     fn submit_write(
         &mut self,
         array: u32,
-        asked: (Op, u64, u64),
+        asked: (Op, ByteRange),
         forced: bool,
         mark: u32,
         since: Time,
     ) -> Result<IoId, String> {
-        let (op, offset, bytes) = asked;
+        let (op, range) = asked;
+        let ByteRange { offset, bytes } = range;
         let capacity = self.capacity(array).ok_or_else(|| {
             format!(
                 "array {array}; there are {}",
@@ -339,7 +339,7 @@ impl Simulation {
         if is_call && self.system.durability.serves(ArrayId::new(array)) {
             return Ok(self.call(array, mark, times));
         }
-        self.submit(array, Op::Flush, 0, 0, mark)
+        self.submit(array, Op::Flush, ByteRange::default(), mark)
     }
 
     /// True if an array has a file system.

@@ -12,7 +12,7 @@ use crate::state::event::{Event, RunEvent};
 use crate::state::flushes::Flushes;
 use crate::state::owner::OwnerOf;
 use crate::state::read_balance::Candidate;
-use crate::state::records::CopyChoice;
+use crate::state::read_balance::CopyChoice;
 
 /// Commands by which the copy that reads a stream may have more to do than the other copy.
 /// Assumed: long enough to pay for a seek between the runs, short against a deep queue.

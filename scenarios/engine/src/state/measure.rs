@@ -363,13 +363,14 @@ pub fn rate_interval(batches: &Batches, past: f64) -> Option<[f64; 2]> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use raidlab_io::ByteRange;
     use raidlab_io::Part;
 
     #[test]
     fn the_warm_up_is_on_the_timeline_but_not_in_the_record() {
         let mut meter = Meter::new(Time(100), Time(160), Nanos(50), 4);
         for (issued, completed) in [(0, 60), (0, 120), (100, 130), (100, 170)] {
-            let mut io = Io::new(Op::Read, 0, 512, Time(issued));
+            let mut io = Io::new(Op::Read, ByteRange::new(0, 512), Time(issued));
             io.charge(Part::Service, Time(completed));
             meter.record(&io);
         }
@@ -382,11 +383,11 @@ mod tests {
     #[test]
     fn a_record_begins_anew_and_its_timeline_goes_on() {
         let mut meter = Meter::new(Time(0), Time(100), Nanos(50), 4);
-        meter.record(&Io::new(Op::Read, 0, 512, Time(60)));
+        meter.record(&Io::new(Op::Read, ByteRange::new(0, 512), Time(60)));
         meter.fail(Time(70));
         meter.begin(Time(100), Time(200));
-        meter.record(&Io::new(Op::Write, 0, 512, Time(90)));
-        meter.record(&Io::new(Op::Write, 0, 512, Time(160)));
+        meter.record(&Io::new(Op::Write, ByteRange::new(0, 512), Time(90)));
+        meter.record(&Io::new(Op::Write, ByteRange::new(0, 512), Time(160)));
         assert_eq!((meter.reads.count(), meter.writes.count()), (0, 1));
         assert_eq!((meter.errors, meter.bytes), (0, [0, 512]));
         let ios: Vec<u64> = meter.timeline.iter().map(|step| step.ios).collect();
@@ -397,7 +398,7 @@ mod tests {
     fn what_completes_behind_the_end_counts_in_the_record_that_follows() {
         let mut meter = Meter::new(Time(0), Time(100), Nanos(50), 8).followed_until(Time(200));
         for at in [60, 160, 170, 250, 350] {
-            meter.record(&Io::new(Op::Read, 0, 512, Time(at)));
+            meter.record(&Io::new(Op::Read, ByteRange::new(0, 512), Time(at)));
         }
         assert_eq!(meter.ios(), 1);
         meter.begin(Time(100), Time(200));
@@ -413,7 +414,7 @@ mod tests {
     fn a_timeline_without_end_keeps_its_steps_and_makes_them_longer() {
         let mut meter = Meter::new(Time(0), Time::NEVER, Nanos(10), 4).without_end();
         for at in [5, 15, 25, 35, 36, 45, 155] {
-            meter.record(&Io::new(Op::Read, 0, 512, Time(at)));
+            meter.record(&Io::new(Op::Read, ByteRange::new(0, 512), Time(at)));
         }
         // Steps of 10, of 20 from 45 on, of 40 from 155 on.
         assert_eq!(meter.step(), Nanos(40));
@@ -427,7 +428,11 @@ mod tests {
             let mut meter = Meter::new(Time(100), Time(3100), Nanos(100), 31);
             for step in 1..31 {
                 for io in 0..rate(step) {
-                    meter.record(&Io::new(Op::Read, 0, 512, Time(step * 100 + io)));
+                    meter.record(&Io::new(
+                        Op::Read,
+                        ByteRange::new(0, 512),
+                        Time(step * 100 + io),
+                    ));
                 }
             }
             meter.is_steady(Time(3100))
@@ -443,7 +448,7 @@ mod tests {
         let mut now = 0;
         for gap in gaps {
             now += gap;
-            meter.record(&Io::new(Op::Read, 0, 512, Time(now)));
+            meter.record(&Io::new(Op::Read, ByteRange::new(0, 512), Time(now)));
         }
         meter
     }

@@ -7,6 +7,22 @@
 //! fewest I/Os, else the copy at the lowest address; so are far copies. Before kernel 5.4 flash was
 //! no case of its own on RAID 10. Among equals the first.
 
+/// What a mirror chooses a copy by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum CopyChoice {
+    /// Commands before it, a stream's continuation, then the positioning of the arm: a controller's.
+    Nearest,
+    /// Commands before it, then the positioning of the arm: the host's software.
+    ShortestQueue,
+    /// As `Nearest`, but what goes on where a copy's last read ended stays on that copy: a
+    /// controller's that reads a stream from one copy alone.
+    OneForStream,
+    /// When it is expected to be done, where drives are of different models.
+    Expected,
+    /// As md does.
+    Md(ReadBalance),
+}
+
 /// What md looks at first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ReadBalance {

@@ -9,7 +9,7 @@ use crate::state::drive::Drive;
 use crate::state::flushes::MdFlushes;
 use crate::state::load::Load;
 use crate::state::measure::Meter;
-use crate::state::read_balance::ReadBalance;
+use crate::state::read_balance::CopyChoice;
 use crate::state::traced::Traced;
 use raidlab_io::{IoId, Op, Queue};
 use raidlab_kernel::{Nanos, Served, Station, Stream, Table, Time, TimeWeighted};
@@ -27,22 +27,6 @@ pub struct Controller {
     pub(crate) load: TimeWeighted,
     /// 1 while requests wait for a place, 0 while none does.
     pub(crate) full: TimeWeighted,
-}
-
-/// What a mirror chooses a copy by.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum CopyChoice {
-    /// Commands before it, a stream's continuation, then the positioning of the arm: a controller's.
-    Nearest,
-    /// Commands before it, then the positioning of the arm: the host's software.
-    ShortestQueue,
-    /// As `Nearest`, but what goes on where a copy's last read ended stays on that copy: a
-    /// controller's that reads a stream from one copy alone.
-    OneForStream,
-    /// When it is expected to be done, where drives are of different models.
-    Expected,
-    /// As md does.
-    Md(ReadBalance),
 }
 
 impl CopyChoice {

@@ -174,6 +174,7 @@ impl Slowest {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+    use raidlab_io::ByteRange;
     use raidlab_io::Part;
 
     proptest! {
@@ -185,7 +186,7 @@ mod tests {
         ) {
             let mut slowest = Slowest::new(most);
             for (at, &latency) in latencies.iter().enumerate() {
-                let mut io = Io::new(Op::Read, at as u64, 512, Time(1000));
+                let mut io = Io::new(Op::Read, ByteRange::new(at as u64, 512), Time(1000));
                 io.charge(Part::Service, Time(1000 + latency));
                 slowest.offer(&io);
             }

@@ -2,7 +2,7 @@
 
 use super::plan;
 use raidlab_engine::DataReport;
-use raidlab_engine::io::Op;
+use raidlab_engine::io::{ByteRange, Op};
 use raidlab_engine::kernel::Time;
 use raidlab_engine::plan::Action;
 use raidlab_engine::{Outcome, Simulation};
@@ -34,14 +34,14 @@ impl Bench {
         self.until(us);
         let mark = 0;
         self.0
-            .submit(0, op, sector * 512, sectors * 512, mark)
+            .submit(0, op, ByteRange::new(sector * 512, sectors * 512), mark)
             .expect("inside the array");
     }
 
     /// An I/O now: what is reported of it, and after how many microseconds.
     pub fn ask(&mut self, op: Op, sector: u64, sectors: u64) -> (Outcome, u64) {
         self.0
-            .submit(0, op, sector * 512, sectors * 512, 0)
+            .submit(0, op, ByteRange::new(sector * 512, sectors * 512), 0)
             .expect("inside the array");
         let reported = self.0.advance(Time::NEVER).expect("an answer");
         (

@@ -1,7 +1,8 @@
 //! Tables whose columns are known.
 
 use crate::columns::Column;
-use crate::table::{Layout, OpWords};
+use crate::op_words::OpWords;
+use crate::table::Layout;
 
 /// The layout of a format; its first line may name the columns.
 pub(super) fn layout(name: &str) -> Option<Layout> {

@@ -1,10 +1,10 @@
 //! The limits of each parameter of a hard disk in the plan.
 
-use super::super::check::Check;
 use super::{
     BufferParams, HddParams, InterfaceParams, LinkFrontParams, ReadAhead, SECTOR_BYTES,
     SchedulerParams, ScsiBusParams, ShingledParams, WriteCacheParams,
 };
+use crate::check::Check;
 
 impl HddParams {
     /// Collects every number that is out of its range, except those of geometry and seek curve.

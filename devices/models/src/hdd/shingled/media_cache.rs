@@ -5,9 +5,9 @@
 //! another. Space becomes free at the log's old end alone, up to the oldest record in use. The cache
 //! is full when its sectors or the records of its map are.
 
+use super::super::ids::{BandId, RecordId};
 use super::super::sector_range::SectorRange;
-
-const NONE: u32 = u32::MAX;
+use raidlab_kernel::Table;
 
 /// Consecutive sectors somewhere on the medium.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,10 +28,10 @@ struct Record {
     /// Where it lies in a log without end.
     position: u64,
     /// The record before it of the same band.
-    older: u32,
+    older: RecordId,
     /// Its neighbours in the log.
-    before: u32,
-    after: u32,
+    before: RecordId,
+    after: RecordId,
 }
 
 impl Record {
@@ -47,14 +47,14 @@ pub struct MediaCache {
     /// Sectors of the log.
     size: u64,
     band: u64,
-    records: Box<[Record]>,
+    records: Table<RecordId, Record>,
     /// Slots without a record.
-    free: Vec<u32>,
+    free: Vec<RecordId>,
     /// The newest record of each band.
-    newest: Box<[u32]>,
+    newest: Table<BandId, RecordId>,
     /// The oldest and the newest record of the log.
-    first: u32,
-    last: u32,
+    first: RecordId,
+    last: RecordId,
     /// Position of the next record.
     head: u64,
     /// Parts of a request not found yet.
@@ -65,8 +65,8 @@ pub struct MediaCache {
 impl MediaCache {
     /// Bytes of the tables of a cache of `records` records for `bands` bands.
     pub fn table_bytes(records: u32, bands: u64) -> u64 {
-        let record = size_of::<Record>() + size_of::<u32>();
-        let band = size_of::<u32>() as u64;
+        let record = size_of::<Record>() + size_of::<RecordId>();
+        let band = size_of::<RecordId>() as u64;
         let records = u64::from(records) * record as u64;
         records.saturating_add(bands.saturating_mul(band))
     }
@@ -77,18 +77,18 @@ impl MediaCache {
             lbn: 0,
             sectors: 0,
             position: 0,
-            older: NONE,
-            before: NONE,
-            after: NONE,
+            older: RecordId::NONE,
+            before: RecordId::NONE,
+            after: RecordId::NONE,
         };
         MediaCache {
             size,
             band,
             records: vec![nothing; records as usize].into(),
-            free: (0..records).rev().collect(),
-            newest: vec![NONE; bands as usize].into(),
-            first: NONE,
-            last: NONE,
+            free: RecordId::new(0).row(records).rev().collect(),
+            newest: vec![RecordId::NONE; bands as usize].into(),
+            first: RecordId::NONE,
+            last: RecordId::NONE,
             head: 0,
             open: Vec::with_capacity(64),
             rest: Vec::with_capacity(64),
@@ -113,8 +113,8 @@ impl MediaCache {
     /// Position of the oldest record: space is free from there on, once around.
     fn tail(&self) -> u64 {
         match self.first {
-            NONE => self.head,
-            first => self.records[first as usize].position,
+            RecordId::NONE => self.head,
+            first => self.records[first].position,
         }
     }
 
@@ -137,19 +137,19 @@ impl MediaCache {
         let Some(slot) = self.free.pop() else {
             unreachable!("a record was let in although the map has no room for it");
         };
-        let band = (lbn / self.band) as usize;
-        self.records[slot as usize] = Record {
+        let band = self.band_of(lbn);
+        self.records[slot] = Record {
             lbn,
             sectors,
             position,
             older: self.newest[band],
             before: self.last,
-            after: NONE,
+            after: RecordId::NONE,
         };
         self.newest[band] = slot;
         match self.last {
-            NONE => self.first = slot,
-            last => self.records[last as usize].after = slot,
+            RecordId::NONE => self.first = slot,
+            last => self.records[last].after = slot,
         }
         self.last = slot;
         self.head = position + sectors;
@@ -159,23 +159,23 @@ impl MediaCache {
     /// Records that lie whole in sectors that have been written anew are dead.
     pub fn cover(&mut self, written: SectorRange) {
         for band in self.bands(written) {
-            self.remove(band as usize, |record| written.cover(record.range()));
+            self.remove(band, |record| written.cover(record.range()));
         }
     }
 
     /// The records of `band` from before `position` have been merged into it.
-    pub fn merged(&mut self, band: u64, position: u64) {
-        self.remove(band as usize, |record| record.position < position);
+    pub fn merged(&mut self, band: BandId, position: u64) {
+        self.remove(band, |record| record.position < position);
     }
 
-    fn remove(&mut self, band: usize, dead: impl Fn(&Record) -> bool) {
-        let (mut slot, mut newer) = (self.newest[band], NONE);
-        while slot != NONE {
-            let record = self.records[slot as usize];
+    fn remove(&mut self, band: BandId, dead: impl Fn(&Record) -> bool) {
+        let (mut slot, mut newer) = (self.newest[band], RecordId::NONE);
+        while slot != RecordId::NONE {
+            let record = self.records[slot];
             if dead(&record) {
                 match newer {
-                    NONE => self.newest[band] = record.older,
-                    _ => self.records[newer as usize].older = record.older,
+                    RecordId::NONE => self.newest[band] = record.older,
+                    _ => self.records[newer].older = record.older,
                 }
                 self.leave_log(&record);
                 self.free.push(slot);
@@ -188,19 +188,19 @@ impl MediaCache {
 
     fn leave_log(&mut self, record: &Record) {
         match record.before {
-            NONE => self.first = record.after,
-            before => self.records[before as usize].after = record.after,
+            RecordId::NONE => self.first = record.after,
+            before => self.records[before].after = record.after,
         }
         match record.after {
-            NONE => self.last = record.before,
-            after => self.records[after as usize].before = record.before,
+            RecordId::NONE => self.last = record.before,
+            after => self.records[after].before = record.before,
         }
     }
 
     /// The band of the oldest record.
-    pub fn oldest_band(&self) -> Option<u64> {
-        let first = (self.first != NONE).then(|| self.records[self.first as usize]);
-        first.map(|record| record.lbn / self.band)
+    pub fn oldest_band(&self) -> Option<BandId> {
+        let first = (self.first != RecordId::NONE).then(|| self.records[self.first]);
+        first.map(|record| self.band_of(record.lbn))
     }
 
     /// Position of the next record.
@@ -209,11 +209,11 @@ impl MediaCache {
     }
 
     /// The records of `band`, in the order in which they lie.
-    pub fn records_of(&self, band: u64, found: &mut Vec<Piece>) {
+    pub fn records_of(&self, band: BandId, found: &mut Vec<Piece>) {
         found.clear();
-        let mut slot = self.newest[band as usize];
-        while slot != NONE {
-            let record = &self.records[slot as usize];
+        let mut slot = self.newest[band];
+        while slot != RecordId::NONE {
+            let record = &self.records[slot];
             found.push(self.piece(record, record.range()));
             slot = record.older;
         }
@@ -229,16 +229,22 @@ impl MediaCache {
     }
 
     /// The bands that sectors lie in.
-    fn bands(&self, range: SectorRange) -> std::ops::RangeInclusive<u64> {
-        range.lbn / self.band..=(range.end - 1) / self.band
+    fn bands(&self, range: SectorRange) -> impl Iterator<Item = BandId> + use<> {
+        let (first, last) = (self.band_of(range.lbn), self.band_of(range.end - 1));
+        first.row((last.number() + 1).saturating_sub(first.number()))
+    }
+
+    /// The band that a sector lies in.
+    pub fn band_of(&self, lbn: u64) -> BandId {
+        BandId::new((lbn / self.band) as u32)
     }
 
     /// True if any of these sectors is in the cache.
     pub fn touches(&self, range: SectorRange) -> bool {
         self.bands(range).any(|band| {
-            let mut slot = self.newest[band as usize];
-            while slot != NONE {
-                let record = &self.records[slot as usize];
+            let mut slot = self.newest[band];
+            while slot != RecordId::NONE {
+                let record = &self.records[slot];
                 if record.range().touch(range) {
                     return true;
                 }
@@ -255,9 +261,9 @@ impl MediaCache {
         self.open.clear();
         self.open.push(range);
         for band in self.bands(range) {
-            let mut slot = self.newest[band as usize];
-            while slot != NONE {
-                let record = self.records[slot as usize];
+            let mut slot = self.newest[band];
+            while slot != RecordId::NONE {
+                let record = self.records[slot];
                 self.take(&record, found);
                 slot = record.older;
             }
@@ -298,8 +304,8 @@ impl MediaCache {
     /// The lists must have each record once, in its order.
     pub fn check(&self) -> Result<(), String> {
         let (mut slot, mut count, mut position) = (self.first, 0, self.tail());
-        while slot != NONE {
-            let record = &self.records[slot as usize];
+        while slot != RecordId::NONE {
+            let record = &self.records[slot];
             if record.position < position {
                 return Err(format!("the log has {} before {position}", record.position));
             }
@@ -357,14 +363,14 @@ mod tests {
         for lbn in [0, 60, 10, 70] {
             cache.append(lbn, 8);
         }
-        assert_eq!(cache.oldest_band(), Some(0));
+        assert_eq!(cache.oldest_band(), Some(BandId::new(0)));
         let position = cache.head();
         cache.append(20, 8);
         // What came after the merge began stays.
-        cache.merged(0, position);
+        cache.merged(BandId::new(0), position);
         assert_eq!(cache.used(), (3, 32));
-        assert_eq!(cache.oldest_band(), Some(1));
-        cache.merged(1, cache.head());
+        assert_eq!(cache.oldest_band(), Some(BandId::new(1)));
+        cache.merged(BandId::new(1), cache.head());
         assert_eq!(cache.used(), (1, 8));
         cache.check().unwrap();
     }
@@ -374,7 +380,7 @@ mod tests {
         let mut cache = cache();
         assert_eq!((cache.append(0, 40), cache.append(50, 40)), (0, 40));
         assert!(!cache.has_room(40) && !cache.has_room(21));
-        cache.merged(0, cache.head());
+        cache.merged(BandId::new(0), cache.head());
         // 20 sectors are left at the end: 30 begin at the front again.
         assert!(cache.has_room(30) && !cache.has_room(41));
         assert_eq!(cache.append(100, 30), 0);

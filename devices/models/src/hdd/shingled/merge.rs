@@ -7,6 +7,7 @@
 //! Commands that wait are served between these steps. A stream that ends inside a band leaves the
 //! rest of it to be merged.
 
+use super::super::ids::BandId;
 use super::super::media_op::MediaOp;
 use super::super::model::Model;
 use super::super::sector_range::SectorRange;
@@ -26,7 +27,7 @@ enum Step {
 /// A band that is merged.
 #[derive(Clone, Copy, Debug)]
 pub struct Merge {
-    band: u64,
+    band: BandId,
     /// The logical sectors that are read and written: all of the band, or what a stream has left.
     lbn: u64,
     end: u64,
@@ -71,10 +72,11 @@ impl ShingledFront {
         let size = model.shingled.as_ref()?.band_sectors();
         let rest = self.writes.rest_of_open_band();
         let band = match rest {
-            Some(left) => left.lbn / size,
+            Some(left) => self.media.band_of(left.lbn),
             None => self.media.oldest_band()?,
         };
-        let SectorRange { lbn, end } = rest.unwrap_or(SectorRange::long(band * size, size));
+        let SectorRange { lbn, end } =
+            rest.unwrap_or(SectorRange::long(u64::from(band.number()) * size, size));
         if rest.is_some() {
             self.writes.close();
         }

@@ -1,14 +1,16 @@
 //! Programs in flight from the write buffer to NAND.
 
+use crate::ssd::ids::{DieId, SetId};
+use raidlab_kernel::Table;
 use std::collections::VecDeque;
 
 /// Programs in flight, and what has been programmed so far.
 #[derive(Debug)]
 pub(crate) struct Programs {
     /// Host units in each die's open page set.
-    pub(crate) open_units: Vec<u32>,
+    pub(crate) open_units: Table<DieId, u32>,
     /// Each die's page sets with host data that are not in NAND yet.
-    pub(crate) pending: Vec<VecDeque<u32>>,
+    pub(crate) pending: Table<DieId, VecDeque<SetId>>,
     /// Page sets of the host's that a die may have in flight while others have room.
     pub(crate) share: usize,
     /// Page sets since the last parity.
@@ -32,8 +34,8 @@ impl Programs {
     pub(crate) fn new(dies: u32, parity_stripe: u32, share: usize) -> Programs {
         Programs {
             share,
-            open_units: vec![0; dies as usize],
-            pending: vec![VecDeque::with_capacity(2 * share); dies as usize],
+            open_units: vec![0; dies as usize].into(),
+            pending: vec![VecDeque::with_capacity(2 * share); dies as usize].into(),
             since_parity: 0,
             parity_stripe,
             issued: 0,
@@ -46,13 +48,13 @@ impl Programs {
 
     /// True if a page set of a die is in flight to NAND.
     #[inline]
-    pub(crate) fn are_pending(&self, die: u32, set: u32) -> bool {
+    pub(crate) fn are_pending(&self, die: DieId, set: SetId) -> bool {
         // A loop that does not stop early compares several sets at once.
-        let among = |sets: &[u32]| {
+        let among = |sets: &[SetId]| {
             sets.iter()
                 .fold(false, |found, &other| found | (other == set))
         };
-        let (older, newer) = self.pending[die as usize].as_slices();
+        let (older, newer) = self.pending[die].as_slices();
         among(older) | among(newer)
     }
 

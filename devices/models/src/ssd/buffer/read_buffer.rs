@@ -1,5 +1,6 @@
 //! A range of units in the drive's memory, and when each unit is there.
 
+use crate::ssd::ids::UnitId;
 use raidlab_kernel::Time;
 
 /// When data are in memory: the first of them, and all.
@@ -60,8 +61,8 @@ impl ReadBuffer {
     /// How many of `count` units from `first` on are in the buffer, without a gap, and when they
     /// are in memory for a read that goes on at `at`.
     #[inline]
-    pub(crate) fn take(&self, first: u32, count: u32, at: Time) -> (u32, Arrival) {
-        let first = u64::from(first);
+    pub(crate) fn take(&self, first: UnitId, count: u32, at: Time) -> (u32, Arrival) {
+        let first = u64::from(first.number());
         if first < self.first || first >= self.end {
             return (0, Arrival::of_nothing(at));
         }

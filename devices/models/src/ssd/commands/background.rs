@@ -3,6 +3,7 @@
 use crate::port::Port;
 use crate::ssd::drive::Ssd;
 use crate::ssd::front::Front;
+use crate::ssd::ids::DieId;
 use crate::ssd::token::Token;
 
 impl<F: Front> Ssd<F> {
@@ -11,7 +12,7 @@ impl<F: Front> Ssd<F> {
     pub(super) fn start_background<P: Port>(&mut self, port: &mut P) {
         if let Some(background) = self.background.as_mut().filter(|b| !b.started) {
             background.started = true;
-            for die in 0..self.store.translation.space.shape().dies {
+            for die in (0..self.store.translation.space.shape().dies).map(DieId::new) {
                 self.background_event(port, die);
             }
         }
@@ -19,7 +20,7 @@ impl<F: Front> Ssd<F> {
 
     /// A die that has nothing to do collects in the background. It rests between the steps, so that
     /// it spends no more than its share of the time on them.
-    pub(super) fn background_event<P: Port>(&mut self, port: &mut P, die: u32) {
+    pub(super) fn background_event<P: Port>(&mut self, port: &mut P, die: DieId) {
         let now = port.now();
         let Some(background) = &mut self.background else {
             return;
@@ -49,7 +50,7 @@ impl<F: Front> Ssd<F> {
     }
 
     /// A die has rested.
-    pub(super) fn rested<P: Port>(&mut self, port: &mut P, die: u32) {
+    pub(super) fn rested<P: Port>(&mut self, port: &mut P, die: DieId) {
         if let Some(background) = &mut self.background {
             background.woke(die);
         }

@@ -3,6 +3,7 @@
 use crate::port::Port;
 use crate::ssd::drive::Ssd;
 use crate::ssd::front::Front;
+use crate::ssd::ids::DieId;
 use crate::ssd::nand::job::Job;
 use crate::ssd::token::Token;
 use raidlab_io::{Op, Part};
@@ -10,7 +11,7 @@ use raidlab_kernel::Time;
 
 impl<F: Front> Ssd<F> {
     /// A die has ended a job, or may begin one.
-    pub(super) fn die_event<P: Port>(&mut self, port: &mut P, die: u32) {
+    pub(super) fn die_event<P: Port>(&mut self, port: &mut P, die: DieId) {
         let now = port.now();
         let (ended, next) = self.store.nand.step(die, now);
         if let Some(at) = next {

@@ -1,7 +1,7 @@
 //! Data from NAND for a read: one operation for each page set.
 
 use crate::ssd::buffer::read_buffer::Arrival;
-use crate::ssd::map::slot::NONE;
+use crate::ssd::ids::{NandSlot, UnitId};
 use crate::ssd::nand::{Pages, ReadTimes};
 use crate::ssd::store::Store;
 use raidlab_io::{Io, Part};
@@ -95,7 +95,13 @@ impl Spared {
 impl Store {
     /// Reads units from NAND, or from the write buffer what is not in NAND yet.
     #[inline(always)]
-    pub(crate) fn gather(&mut self, first: u32, count: u32, spared: Spared, at: Time) -> Gathered {
+    pub(crate) fn gather(
+        &mut self,
+        first: UnitId,
+        count: u32,
+        spared: Spared,
+        at: Time,
+    ) -> Gathered {
         match count {
             1 => self.gather_unit(first, spared, at),
             _ => self.gather_units(first, count, spared, at),
@@ -104,16 +110,16 @@ impl Store {
 
     /// Reads one unit, as most random reads ask for: it needs no set put together.
     #[inline(always)]
-    fn gather_unit(&mut self, unit: u32, spared: Spared, at: Time) -> Gathered {
+    fn gather_unit(&mut self, unit: UnitId, spared: Spared, at: Time) -> Gathered {
         let in_memory = Gathered::buffered(Arrival {
             first: at,
             last: at,
         });
-        if unit >= self.translation.map.units() {
+        if unit.number() >= self.translation.map.units() {
             return in_memory;
         }
         let slot = self.translation.map.find(unit).slot;
-        if slot == NONE {
+        if slot == NandSlot::NONE {
             self.read_units.unwritten_units += 1;
             return in_memory;
         }
@@ -123,7 +129,7 @@ impl Store {
             return in_memory;
         }
         let per_set = self.translation.space.shape().units_per_set;
-        let place = slot - set * per_set;
+        let place = slot.since(self.translation.space.slots(set).start);
         let pages = Pages {
             die,
             set: within,
@@ -139,27 +145,27 @@ impl Store {
         }
     }
 
-    fn gather_units(&mut self, first: u32, count: u32, spared: Spared, at: Time) -> Gathered {
+    fn gather_units(&mut self, first: UnitId, count: u32, spared: Spared, at: Time) -> Gathered {
         let mut gathered = Gathered::buffered(Arrival::of_nothing(at));
         let per_set = self.translation.space.shape().units_per_set;
-        let end = (first + count).min(self.translation.map.units());
+        let end = UnitId::new((first.number() + count).min(self.translation.map.units()));
         let mut unit = first;
         while unit < end {
-            let most = (end - unit).min(per_set);
+            let most = end.since(unit).min(per_set);
             let (found, in_a_row) = self.translation.map.find_row(unit, most);
             let slot = found.slot;
             let mut left_out = if unit == first { spared.head } else { 0 };
-            if slot == NONE {
-                unit += 1;
+            if slot == NandSlot::NONE {
+                unit = unit.plus(1);
                 self.read_units.unwritten_units += 1;
                 gathered.first = gathered.first.min(at);
                 continue;
             }
             let set = self.translation.space.set(slot);
-            let slots = set * per_set..(set + 1) * per_set;
-            let mut together = in_a_row.min(slots.end - slot);
-            let mut last = slot + together - 1;
-            unit += together;
+            let slots = self.translation.space.slots(set);
+            let mut together = in_a_row.min(slots.end.since(slot));
+            let mut last = slot.plus(together - 1);
+            unit = unit.plus(together);
             while unit < end && together < per_set {
                 let next = self.translation.map.find(unit).slot;
                 if !slots.contains(&next) {
@@ -167,7 +173,7 @@ impl Store {
                 }
                 last = next;
                 together += 1;
-                unit += 1;
+                unit = unit.plus(1);
             }
             let (die, within) = self.translation.space.locate(set);
             if self.is_buffered(die, set) {
@@ -177,7 +183,7 @@ impl Store {
             if unit == end {
                 left_out += spared.tail;
             }
-            let within_set = |slot| slot - slots.start;
+            let within_set = |slot: NandSlot| slot.since(slots.start);
             let planes = self
                 .nand
                 .planes_of(within_set(slot), within_set(last), per_set);

@@ -6,6 +6,7 @@ use crate::ssd::buffer::programs::Programs;
 use crate::ssd::drive::Ssd;
 use crate::ssd::firmware::Firmware;
 use crate::ssd::front::Front;
+use crate::ssd::ids::{DieId, SetId, SetInBlock, UnitId};
 use crate::ssd::map::demand::DemandMap;
 use crate::ssd::nand::Nand;
 use crate::ssd::nand::job::Job;
@@ -58,8 +59,12 @@ impl<F: Front> Ssd<F> {
 }
 
 impl<F: Front, P: Port> Jobs<'_, F, P> {
+    fn in_block(&self, set: SetId) -> SetInBlock {
+        SetInBlock::new(set.number() % self.sets_per_block)
+    }
+
     #[inline]
-    fn add(&mut self, die: u32, job: Job) {
+    fn add(&mut self, die: DieId, job: Job) {
         let now = self.port.now();
         if let Some(at) = self.nand.add(die, job, now) {
             self.port.wake(at.max(self.begins), Token::Die(die).into());
@@ -68,19 +73,18 @@ impl<F: Front, P: Port> Jobs<'_, F, P> {
 }
 
 impl<F: Front, P: Port> Work for Jobs<'_, F, P> {
-    fn program(&mut self, die: u32, origin: Origin, set: u32) {
-        let index = die as usize;
+    fn program(&mut self, die: DieId, origin: Origin, set: SetId) {
         let host = origin == Origin::Host;
         let host_units = if host {
-            std::mem::take(&mut self.programs.open_units[index])
+            std::mem::take(&mut self.programs.open_units[die])
         } else {
             0
         };
         let sequence = self.buffer.program_issued();
         if host_units > 0 {
-            self.programs.pending[index].push_back(set);
+            self.programs.pending[die].push_back(set);
         }
-        let set = set % self.sets_per_block;
+        let set = self.in_block(set);
         let parity_is_due = self.programs.count_set();
         self.add(
             die,
@@ -92,19 +96,20 @@ impl<F: Front, P: Port> Work for Jobs<'_, F, P> {
             },
         );
         if parity_is_due {
-            self.add((die + 1) % self.dies, Job::Parity { set });
+            let next = DieId::new((die.number() + 1) % self.dies);
+            self.add(next, Job::Parity { set });
         }
     }
 
-    fn collect_read(&mut self, die: u32, set: u32, units: u32) {
-        let set = set % self.sets_per_block;
+    fn collect_read(&mut self, die: DieId, set: SetId, units: u32) {
+        let set = self.in_block(set);
         let now = self.port.now();
         let cores = &mut self.firmware.cores;
         self.front.collects(cores, self.nand, (set, units), now);
         self.add(die, Job::CollectRead { set, units });
     }
 
-    fn erase(&mut self, die: u32) {
+    fn erase(&mut self, die: DieId) {
         self.add(die, Job::Erase);
     }
 
@@ -114,11 +119,11 @@ impl<F: Front, P: Port> Work for Jobs<'_, F, P> {
     }
 
     #[inline]
-    fn has_share(&self, die: u32) -> bool {
-        self.programs.pending[die as usize].len() < self.programs.share
+    fn has_share(&self, die: DieId) -> bool {
+        self.programs.pending[die].len() < self.programs.share
     }
 
-    fn moved(&mut self, unit: u32) {
+    fn moved(&mut self, unit: UnitId) {
         let now = self.port.now();
         if let Some(map) = &mut self.demand_map {
             map.moved(unit, |die, job| {

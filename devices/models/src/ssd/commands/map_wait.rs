@@ -4,6 +4,7 @@ use crate::port::Port;
 use crate::ssd::drive::Ssd;
 use crate::ssd::firmware::streams::Follows;
 use crate::ssd::front::Front;
+use crate::ssd::ids::UnitId;
 use crate::ssd::map::cache::Use;
 use crate::ssd::map::demand::{LookUp, Waiting};
 use crate::ssd::token::Token;
@@ -17,7 +18,7 @@ impl<F: Front> Ssd<F> {
         &mut self,
         port: &mut P,
         io: IoId,
-        units: (u32, u32),
+        units: (UnitId, u32),
         at: Time,
         follows: Follows,
     ) -> bool {
@@ -54,8 +55,8 @@ impl<F: Front> Ssd<F> {
         };
         let record = port.io(waited.io);
         record.charge(Part::NandRead, now);
-        let (op, offset, bytes) = (record.op, record.offset, record.bytes);
-        let (first, count) = self.units(offset, bytes);
+        let (op, range) = (record.op, record.range());
+        let (first, count) = self.units(range);
         match op {
             Op::Write => self.enter_buffer(port, waited.io, count, now),
             _ => self.read_data(port, waited.io, (first, count), now, waited.follows),

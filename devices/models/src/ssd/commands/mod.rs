@@ -12,23 +12,24 @@ use crate::port::Port;
 use crate::ssd::drive::Ssd;
 use crate::ssd::firmware::streams::MapPiece;
 use crate::ssd::front::{Condition, Front, Release};
+use crate::ssd::ids::UnitId;
 use crate::ssd::store::Store;
 use crate::ssd::token::Token;
-use raidlab_io::{IoId, Op, Part};
+use raidlab_io::{ByteRange, IoId, Op, Part};
 use raidlab_kernel::{Nanos, Time};
 
 impl<F: Front> Ssd<F> {
     /// Prefetches what a command for these bytes needs of the map. Not while writes wait: the data
     /// would leave the CPU's caches before they are needed.
     #[inline]
-    pub fn prefetch_tables(&self, offset: u64, bytes: u64) {
+    pub fn prefetch_tables(&self, range: ByteRange) {
         if !self.store.buffer.waiting.is_empty() {
             return;
         }
-        let (first, count) = self.units(offset, bytes);
+        let (first, count) = self.units(range);
         self.store.translation.prefetch(first);
         if count > 1 {
-            self.store.translation.prefetch(first + count - 1);
+            self.store.translation.prefetch(first.plus(count - 1));
         }
     }
 
@@ -106,7 +107,7 @@ impl<F: Front> Ssd<F> {
         if first < end && self.params.slices == 1 {
             self.store
                 .translation
-                .trim(first as u32, (end - first) as u32);
+                .trim(UnitId::new(first as u32), (end - first) as u32);
         }
         self.finish(port, io, served.end, Nanos::ZERO);
     }

@@ -5,6 +5,7 @@ use crate::ssd::commands::gather::{Gathered, Spared};
 use crate::ssd::drive::Ssd;
 use crate::ssd::firmware::streams::Follows;
 use crate::ssd::front::Front;
+use crate::ssd::ids::UnitId;
 use raidlab_io::{IoId, Op, Part};
 use raidlab_kernel::Time;
 
@@ -12,24 +13,21 @@ impl<F: Front> Ssd<F> {
     #[inline]
     pub(super) fn read<P: Port>(&mut self, port: &mut P, id: IoId) {
         let now = port.now();
-        let (offset, bytes) = {
-            let io = port.io(id);
-            (io.offset, io.bytes)
-        };
-        let (first, count) = self.units(offset, bytes);
-        self.read_bytes += bytes;
+        let range = port.io(id).range();
+        let (first, count) = self.units(range);
+        self.read_bytes += range.bytes;
         self.store.read_units.units += u64::from(count);
-        let met = self.ahead.streams.meet(offset, bytes);
+        let met = self.ahead.streams.meet(range);
         let (firmware, front) = (&mut self.firmware, &mut self.front);
         let served = firmware.process(front, Op::Read, count, met.piece, now);
         let taken = served.end + self.firmware.latency(Op::Read, count);
         let ready = self.back_end_needed(now, taken);
         let alone = self.is_alone(now);
         let follows = Follows {
-            alone: alone && offset == self.ahead.next_byte,
+            alone: alone && range.offset == self.ahead.next_byte,
             stream: met.stream,
         };
-        self.ahead.next_byte = offset + bytes;
+        self.ahead.next_byte = range.end();
         let io = port.io(id);
         io.charge(Part::Queue, served.start);
         io.charge(Part::Overhead, taken);
@@ -47,7 +45,7 @@ impl<F: Front> Ssd<F> {
         &mut self,
         port: &mut P,
         id: IoId,
-        units: (u32, u32),
+        units: (UnitId, u32),
         ready: Time,
         follows: Follows,
     ) {
@@ -71,7 +69,7 @@ impl<F: Front> Ssd<F> {
             }
             let rest = self
                 .store
-                .gather(first + ahead, count - ahead, spared, ready);
+                .gather(first.plus(ahead), count - ahead, spared, ready);
             rest.with_buffered(buffered)
         };
         let io = port.io(id);

@@ -6,22 +6,19 @@ use crate::ssd::buffer::prefilled::Prefilled;
 use crate::ssd::drive::Ssd;
 use crate::ssd::firmware::streams::Follows;
 use crate::ssd::front::Front;
-use crate::ssd::map::slot::NONE;
+use crate::ssd::ids::{NandSlot, UnitId};
 use raidlab_io::{IoId, Op, Part};
 use raidlab_kernel::{Nanos, Time};
 
 impl<F: Front> Ssd<F> {
     pub(super) fn write<P: Port>(&mut self, port: &mut P, id: IoId) {
         let now = port.now();
-        let (offset, bytes) = {
-            let io = port.io(id);
-            (io.offset, io.bytes)
-        };
+        let range = port.io(id).range();
         if let Some(prefilled) = self.prefilled.take() {
             self.fill_buffer(port, *prefilled);
         }
-        let (first, units) = self.units(offset, bytes);
-        let met = self.write_streams.meet(offset, bytes);
+        let (first, units) = self.units(range);
+        let met = self.write_streams.meet(range);
         let (firmware, front) = (&mut self.firmware, &mut self.front);
         let served = firmware.process(front, Op::Write, units, met.piece, now);
         let processed = served.end + self.firmware.latency(Op::Write, units);
@@ -65,7 +62,7 @@ impl<F: Front> Ssd<F> {
         let end = self.store.translation.map.units();
         self.front.prefill_begins();
         for unit in prefilled.units(self.store.buffer.capacity()) {
-            self.buffer_unit(port, unit.min(end - 1));
+            self.buffer_unit(port, UnitId::new(unit.min(end - 1)));
         }
         self.front.prefill_ends();
         self.firmware.cores.set_free();
@@ -75,9 +72,9 @@ impl<F: Front> Ssd<F> {
 
     /// A unit that the host has written comes into the buffer, and may complete a page set.
     #[inline]
-    fn buffer_unit<P: Port>(&mut self, port: &mut P, unit: u32) {
+    fn buffer_unit<P: Port>(&mut self, port: &mut P, unit: UnitId) {
         let unit = self.store.translation.map.find(unit);
-        if unit.slot != NONE {
+        if unit.slot != NandSlot::NONE {
             let set = self.store.translation.space.set(unit.slot);
             let (die, _) = self.store.translation.space.locate(set);
             if self.store.is_buffered(die, set) {
@@ -88,7 +85,7 @@ impl<F: Front> Ssd<F> {
         }
         let (translation, mut jobs) = self.jobs(port);
         let die = translation.current_die();
-        jobs.programs.open_units[die as usize] += 1;
+        jobs.programs.open_units[die] += 1;
         jobs.buffer.take(1);
         translation.write_over(unit, &mut jobs);
     }
@@ -96,18 +93,16 @@ impl<F: Front> Ssd<F> {
     /// The buffer takes a write's data.
     fn take<P: Port>(&mut self, port: &mut P, id: IoId, processed: Time) {
         let now = port.now();
-        let (offset, bytes) = {
-            let io = port.io(id);
-            (io.offset, io.bytes)
-        };
-        let (first, count) = self.units(offset, bytes);
+        let range = port.io(id).range();
+        let (first, count) = self.units(range);
+        let first = first.number();
         let end = (first + count).min(self.store.translation.map.units());
-        self.host_bytes += bytes;
+        self.host_bytes += range.bytes;
         self.store.programs.taken += u64::from(end.saturating_sub(first));
         if !self.front.maps_sectors() {
             let cut = (
-                self.addressing.cut(offset),
-                self.addressing.cut(offset + bytes),
+                self.addressing.cut(range.offset),
+                self.addressing.cut(range.end()),
             );
             self.store.read_partial_units(cut, now);
         }
@@ -115,7 +110,7 @@ impl<F: Front> Ssd<F> {
             port.holds(id);
         }
         for unit in first..end {
-            self.buffer_unit(port, unit);
+            self.buffer_unit(port, UnitId::new(unit));
         }
         if self.store.translation.is_stuck() {
             port.fails();
@@ -181,7 +176,7 @@ impl<F: Front> Ssd<F> {
     fn prefetch_waiting<P: Port>(&self, port: &mut P, took: usize) {
         for (place, write) in self.store.buffer.waiting.iter().take(2 * took).enumerate() {
             let io = port.io(write.io);
-            let (unit, _) = self.units(io.offset, io.bytes);
+            let (unit, _) = self.units(io.range());
             if place < took {
                 self.store.translation.prefetch(unit);
             } else {

@@ -11,6 +11,7 @@
 //! what the first of them has brought. Readers that are further apart are streams of their own.
 
 use crate::ssd::buffer::read_buffer::ReadBuffer;
+use raidlab_io::ByteRange;
 
 /// Groups of places, by a hash of the piece of the map.
 const GROUPS: usize = 16;
@@ -144,9 +145,10 @@ impl Streams {
 
     /// Takes note of a command.
     #[inline]
-    pub(crate) fn meet(&mut self, offset: u64, bytes: u64) -> Met {
+    pub(crate) fn meet(&mut self, range: ByteRange) -> Met {
+        let ByteRange { offset, bytes } = range;
         let near = offset >> self.piece_shift == self.last;
-        let end = offset + bytes;
+        let end = range.end();
         self.last = (offset + bytes.max(1) - 1) >> self.piece_shift;
         let from = Streams::group(offset.saturating_sub(1) >> self.piece_shift);
         let to = Streams::group(self.last);
@@ -214,7 +216,7 @@ mod tests {
         let mut streams = streams();
         let starts: Vec<u64> = (0..8).map(|n| n * 1000 * MIB).collect();
         for &start in &starts {
-            let begins = streams.meet(start, 65536);
+            let begins = streams.meet(ByteRange::new(start, 65536));
             assert_eq!(
                 begins,
                 Met {
@@ -226,7 +228,7 @@ mod tests {
         // Across the end of a piece, too.
         for command in 1..100 {
             for &start in &starts {
-                let met = streams.meet(start + command * 65536, 65536);
+                let met = streams.meet(ByteRange::new(start + command * 65536, 65536));
                 assert!(
                     met.piece == MapPiece::Cached && met.stream.is_some(),
                     "{start} {command}"
@@ -238,8 +240,8 @@ mod tests {
     #[test]
     fn a_command_in_a_piece_that_was_looked_up_is_of_no_stream_unless_it_goes_on() {
         let mut streams = streams();
-        streams.meet(0, 4096);
-        let near = streams.meet(MIB, 4096);
+        streams.meet(ByteRange::new(0, 4096));
+        let near = streams.meet(ByteRange::new(MIB, 4096));
         assert_eq!(
             near,
             Met {
@@ -247,7 +249,7 @@ mod tests {
                 stream: None
             }
         );
-        let far = streams.meet(4 * MIB, 4096);
+        let far = streams.meet(ByteRange::new(4 * MIB, 4096));
         assert_eq!(
             far,
             Met {
@@ -256,7 +258,7 @@ mod tests {
             }
         );
         // Two mirrors share a stream of 64 KiB: this one gets every other command.
-        let next = streams.meet(4 * MIB + 131_072, 65536);
+        let next = streams.meet(ByteRange::new(4 * MIB + 131_072, 65536));
         assert_eq!(next.piece, MapPiece::Cached);
     }
 
@@ -265,7 +267,7 @@ mod tests {
         let mut streams = streams();
         for command in 0..100u64 {
             for reader in 0..4 {
-                let met = streams.meet(reader * MIB + command * 4096, 4096);
+                let met = streams.meet(ByteRange::new(reader * MIB + command * 4096, 4096));
                 assert_eq!(met.stream.is_some(), command > 0, "{reader} {command}");
             }
         }
@@ -274,18 +276,30 @@ mod tests {
     #[test]
     fn a_reader_behind_another_goes_on_in_what_is_in_memory() {
         let mut streams = Streams::new(4096, 12);
-        streams.meet(0, 4096);
-        let first = streams.meet(4096, 4096).stream.unwrap();
+        streams.meet(ByteRange::new(0, 4096));
+        let first = streams.meet(ByteRange::new(4096, 4096)).stream.unwrap();
         (2..6).for_each(|unit| streams.pages(first).put(unit, Time(1)));
         streams.pages_changed(first);
         // Units 2 to 5 are in memory, and unit 6 is where the stream goes on.
-        assert_eq!(streams.meet(2 * 4096, 4096).stream, Some(first));
-        assert_eq!(streams.meet(6 * 4096, 4096).stream, Some(first));
+        assert_eq!(
+            streams.meet(ByteRange::new(2 * 4096, 4096)).stream,
+            Some(first)
+        );
+        assert_eq!(
+            streams.meet(ByteRange::new(6 * 4096, 4096)).stream,
+            Some(first)
+        );
         streams.pages_changed(first);
-        assert_eq!(streams.meet(5 * 4096, 4096).stream, Some(first));
-        assert_eq!(streams.meet(8 * 4096, 4096).stream, None);
+        assert_eq!(
+            streams.meet(ByteRange::new(5 * 4096, 4096)).stream,
+            Some(first)
+        );
+        assert_eq!(streams.meet(ByteRange::new(8 * 4096, 4096)).stream, None);
         // A reader that reaches the place of another one joins it from the next command on.
-        assert_eq!(streams.meet(4096, 4096).stream, None);
-        assert_eq!(streams.meet(2 * 4096, 4096).stream, Some(first));
+        assert_eq!(streams.meet(ByteRange::new(4096, 4096)).stream, None);
+        assert_eq!(
+            streams.meet(ByteRange::new(2 * 4096, 4096)).stream,
+            Some(first)
+        );
     }
 }

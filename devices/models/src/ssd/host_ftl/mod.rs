@@ -22,6 +22,7 @@ mod moves;
 use crate::ssd::firmware::cores::Cores;
 use crate::ssd::firmware::params::FirmwareParams;
 use crate::ssd::front::{Condition, Front, Release};
+use crate::ssd::ids::SetInBlock;
 use crate::ssd::nand::Nand;
 use crate::ssd::params::SsdParams;
 use booked_core::BookedCore;
@@ -65,7 +66,7 @@ impl Front for HostFtl {
         let times = map_times::at_share(&params.firmware, moved);
         let blocks = params.collection.blocks_at_once;
         let throttle = (blocks > 0).then(|| {
-            let lag = nand.moving_time(0, 1) * u64::from(times.move_batch);
+            let lag = nand.moving_time(SetInBlock::new(0), 1) * u64::from(times.move_batch);
             GcThrottle::new(blocks, lag)
         });
         let front = HostFtl {
@@ -133,7 +134,7 @@ impl Front for HostFtl {
     }
 
     #[inline]
-    fn collects(&mut self, cores: &mut Cores, nand: &Nand, moved: (u32, u32), now: Time) {
+    fn collects(&mut self, cores: &mut Cores, nand: &Nand, moved: (SetInBlock, u32), now: Time) {
         let (set, units) = moved;
         if let Some(time) = self.moves.gather(units) {
             self.work(cores, now, time);

@@ -11,9 +11,8 @@
 //! experiment with the Multics system" (1968).
 
 use crate::fault::Fault;
-use crate::ssd::map::slot::NONE;
-use raidlab_kernel::Divider;
-use raidlab_kernel::Time;
+use crate::ssd::ids::{CachePlace, MapPage, UnitId};
+use raidlab_kernel::{Divider, Table, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -73,7 +72,7 @@ pub(crate) enum MapPages {
 /// A map page in memory.
 #[derive(Clone, Copy, Debug)]
 struct Place {
-    page: u32,
+    page: MapPage,
     /// Used since the hand passed.
     used: bool,
     /// Not as in NAND.
@@ -106,13 +105,13 @@ pub(crate) struct Look {
 #[derive(Debug)]
 pub(crate) struct MapCache {
     entries: Divider,
-    places: Vec<Place>,
+    places: Table<CachePlace, Place>,
     capacity: usize,
-    /// The place of each map page, [`NONE`] if it is not in memory.
-    place_of: Vec<u32>,
+    /// The place of each map page, [`CachePlace::NONE`] if it is not in memory.
+    place_of: Table<MapPage, CachePlace>,
     /// False for a map page that was never written to NAND: nothing is to be read.
-    in_nand: Vec<bool>,
-    hand: usize,
+    in_nand: Table<MapPage, bool>,
+    hand: CachePlace,
     pub(crate) looks: u64,
     pub(crate) misses: u64,
     pub(crate) programs: u64,
@@ -126,11 +125,11 @@ impl MapCache {
         let fit = (params.bytes / u64::from(params.page_bytes)).min(pages as u64);
         MapCache {
             entries: Divider::new(entries),
-            places: Vec::with_capacity(fit as usize),
+            places: Vec::with_capacity(fit as usize).into(),
             capacity: fit as usize,
-            place_of: vec![NONE; pages],
-            in_nand: vec![pages_are == MapPages::InNand; pages],
-            hand: 0,
+            place_of: vec![CachePlace::NONE; pages].into(),
+            in_nand: vec![pages_are == MapPages::InNand; pages].into(),
+            hand: CachePlace::new(0),
             looks: 0,
             misses: 0,
             programs: 0,
@@ -139,13 +138,13 @@ impl MapCache {
 
     /// The memory as a load before the run has left it: full of the pages of `count` units from
     /// `first` on, evenly chosen where not all fit.
-    pub(crate) fn preload(&mut self, first: u32, count: u32, used: Use) {
+    pub(crate) fn preload(&mut self, first: UnitId, count: u32, used: Use) {
         let (from, to) = self.pages(first, count);
-        let pages = u64::from(to - from) + 1;
+        let pages = u64::from(to.since(from)) + 1;
         let fit = pages.min((self.capacity - self.places.len()) as u64);
         for nth in 0..fit {
-            let page = from + (nth * pages / fit) as u32;
-            if self.place_of[page as usize] == NONE {
+            let page = from.plus((nth * pages / fit) as u32);
+            if self.place_of[page] == CachePlace::NONE {
                 self.look(page, used);
             }
         }
@@ -155,9 +154,11 @@ impl MapCache {
 
     /// The map pages of `count` units from `first` on: (first, last).
     #[inline]
-    pub(crate) fn pages(&self, first: u32, count: u32) -> (u32, u32) {
+    pub(crate) fn pages(&self, first: UnitId, count: u32) -> (MapPage, MapPage) {
+        let first = first.number();
         let last = (first + count.max(1) - 1).min(self.units() - 1);
-        (self.entries.quotient(first), self.entries.quotient(last))
+        let page = |unit| MapPage::new(self.entries.quotient(unit));
+        (page(first), page(last))
     }
 
     fn units(&self) -> u32 {
@@ -165,11 +166,11 @@ impl MapCache {
     }
 
     /// Looks into a map page. It is in memory from then on.
-    pub(crate) fn look(&mut self, page: u32, used: Use) -> Look {
+    pub(crate) fn look(&mut self, page: MapPage, used: Use) -> Look {
         self.looks += 1;
-        let place = self.place_of[page as usize];
-        if place != NONE {
-            let place = &mut self.places[place as usize];
+        let place = self.place_of[page];
+        if place != CachePlace::NONE {
+            let place = &mut self.places[place];
             place.used = true;
             place.changed |= used == Use::Change;
             return Look {
@@ -178,10 +179,10 @@ impl MapCache {
                 ready: place.ready,
             };
         }
-        let read = self.in_nand[page as usize];
+        let read = self.in_nand[page];
         self.misses += u64::from(read);
         let (at, program) = self.make_room();
-        self.place_of[page as usize] = at as u32;
+        self.place_of[page] = at;
         self.places[at] = Place {
             page,
             used: true,
@@ -196,34 +197,37 @@ impl MapCache {
     }
 
     /// A map page that is being read is in memory at `ready`.
-    pub(crate) fn comes(&mut self, page: u32, ready: Time) {
-        let place = self.place_of[page as usize];
-        self.places[place as usize].ready = ready;
+    pub(crate) fn comes(&mut self, page: MapPage, ready: Time) {
+        let place = self.place_of[page];
+        self.places[place].ready = ready;
+    }
+
+    fn after(&self, place: CachePlace) -> CachePlace {
+        CachePlace::new((place.number() + 1) % self.capacity as u32)
     }
 
     /// A place for one more page, and whether the page that had it must be programmed.
-    fn make_room(&mut self) -> (usize, bool) {
+    fn make_room(&mut self) -> (CachePlace, bool) {
         let empty = Place {
-            page: NONE,
+            page: MapPage::NONE,
             used: false,
             changed: false,
             ready: Time::ZERO,
         };
         if self.places.len() < self.capacity {
-            self.places.push(empty);
-            return (self.places.len() - 1, false);
+            return (self.places.push(empty), false);
         }
         while self.places[self.hand].used {
             self.places[self.hand].used = false;
-            self.hand = (self.hand + 1) % self.capacity;
+            self.hand = self.after(self.hand);
         }
         let at = self.hand;
-        self.hand = (self.hand + 1) % self.capacity;
+        self.hand = self.after(self.hand);
         let leaves = self.places[at];
-        self.place_of[leaves.page as usize] = NONE;
+        self.place_of[leaves.page] = CachePlace::NONE;
         if leaves.changed {
             self.programs += 1;
-            self.in_nand[leaves.page as usize] = true;
+            self.in_nand[leaves.page] = true;
         }
         (at, leaves.changed)
     }
@@ -250,7 +254,7 @@ mod tests {
     #[test]
     fn the_clock_spares_what_was_used() {
         let mut cache = cache(2, 8192, MapPages::InNand);
-        let mut read = |page| cache.look(page, Use::Read).read;
+        let mut read = |page| cache.look(MapPage::new(page), Use::Read).read;
         assert!(read(0) && read(1) && !read(0));
         // Both are marked as used: the hand goes round once and takes the first.
         assert!(read(2));
@@ -260,12 +264,12 @@ mod tests {
     #[test]
     fn a_changed_page_is_programmed_when_it_leaves_and_a_new_one_is_not_read() {
         let mut cache = cache(2, 8192, MapPages::Unwritten);
-        assert!(!cache.look(0, Use::Change).read);
-        assert!(!cache.look(1, Use::Read).read);
-        let third = cache.look(2, Use::Read);
+        assert!(!cache.look(MapPage::new(0), Use::Change).read);
+        assert!(!cache.look(MapPage::new(1), Use::Read).read);
+        let third = cache.look(MapPage::new(2), Use::Read);
         assert!(third.program && !third.read);
         // What was programmed is read when it is wanted again.
-        let again = cache.look(0, Use::Read);
+        let again = cache.look(MapPage::new(0), Use::Read);
         assert!(again.read && !again.program);
         assert_eq!((cache.programs, cache.misses), (1, 1));
     }
@@ -273,15 +277,19 @@ mod tests {
     #[test]
     fn a_load_before_the_run_leaves_memory_full_of_what_it_wrote() {
         let mut cache = cache(100, 1000 * 1024, MapPages::InNand);
-        cache.preload(0, 20 * 1024, Use::Change);
-        cache.preload(0, 1000 * 1024, Use::Read);
-        let pages: Vec<u32> = cache.places.iter().map(|place| place.page).collect();
+        cache.preload(UnitId::new(0), 20 * 1024, Use::Change);
+        cache.preload(UnitId::new(0), 1000 * 1024, Use::Read);
+        let pages: Vec<u32> = cache
+            .places
+            .iter()
+            .map(|place| place.page.number())
+            .collect();
         // What lies in both areas is there once.
         assert_eq!(pages.len(), 98);
         assert_eq!(pages[..20], (0..20).collect::<Vec<u32>>());
         assert!(pages[20..].iter().any(|&page| page > 980));
         assert_eq!((cache.looks, cache.misses), (0, 0));
-        assert!(cache.places[..20].iter().all(|place| place.changed));
+        assert!(cache.places.iter().take(20).all(|place| place.changed));
     }
 
     /// Uniform over all pages each look misses with the share of the map that is not in memory.
@@ -295,7 +303,7 @@ mod tests {
                     (cache.looks, cache.misses) = (0, 0);
                 }
                 for _ in 0..200_000 {
-                    let (page, _) = cache.pages(draws.below(1000 * 1024) as u32, 1);
+                    let (page, _) = cache.pages(UnitId::new(draws.below(1000 * 1024) as u32), 1);
                     cache.look(page, Use::Read);
                 }
             }
@@ -316,6 +324,7 @@ mod tests {
             let mut cache = cache(fit, 40 * 1024, MapPages::Unwritten);
             let mut changed = HashSet::new();
             for (page, changes) in looks {
+                let page = MapPage::new(page);
                 let before = cache.programs;
                 let used = if changes { Use::Change } else { Use::Read };
                 let look = cache.look(page, used);
@@ -324,13 +333,13 @@ mod tests {
                     changed.insert(page);
                 }
                 prop_assert!(cache.places.len() as u64 <= fit);
-                for (at, place) in cache.places.iter().enumerate() {
-                    prop_assert_eq!(cache.place_of[place.page as usize], at as u32);
+                for (at, place) in cache.places.entries() {
+                    prop_assert_eq!(cache.place_of[place.page], at);
                 }
                 for &page in &changed {
-                    let place = cache.place_of[page as usize];
-                    let in_memory = place != NONE && cache.places[place as usize].changed;
-                    prop_assert!(in_memory || cache.in_nand[page as usize]);
+                    let place = cache.place_of[page];
+                    let in_memory = place != CachePlace::NONE && cache.places[place].changed;
+                    prop_assert!(in_memory || cache.in_nand[page]);
                 }
             }
         }

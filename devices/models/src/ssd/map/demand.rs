@@ -6,6 +6,7 @@
 //! blocks of the map is taken to cost nothing.
 
 use crate::ssd::firmware::streams::Follows;
+use crate::ssd::ids::{DieId, MapPage, SetInBlock, UnitId};
 use crate::ssd::map::cache::{MapCache, MapPages, Use};
 use crate::ssd::nand::job::Job;
 use crate::ssd::nand::{Nand, Pages};
@@ -42,7 +43,7 @@ pub(crate) struct Waiting {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LookUp {
     /// The first unit, and how many follow each other.
-    pub(crate) units: (u32, u32),
+    pub(crate) units: (UnitId, u32),
     /// What it does with their entries.
     pub(crate) used: Use,
     /// When the look-up begins.
@@ -65,7 +66,7 @@ impl DemandMap {
                 .map(|bytes| (bytes / u64::from(params.unit_bytes)) as u32);
             // What a load that goes on has changed is not in NAND yet.
             let used = if load.ongoing { Use::Change } else { Use::Read };
-            cache.preload(first, count, used);
+            cache.preload(UnitId::new(first), count, used);
         }
         let (_, set_bytes) = params.packing();
         Some(Box::new(DemandMap {
@@ -81,24 +82,25 @@ impl DemandMap {
     }
 
     /// The die and page set of a map page.
-    fn place(&self, page: u32) -> (u32, u32) {
-        (page % self.dies, page / self.dies % self.sets_per_block)
+    fn place(&self, page: MapPage) -> (DieId, SetInBlock) {
+        let set = page.number() / self.dies % self.sets_per_block;
+        (DieId::new(page.number() % self.dies), SetInBlock::new(set))
     }
 
     /// A changed page leaves memory: the die and job of the program, if a page set is full.
-    fn leaves(&mut self) -> Option<(u32, Job)> {
+    fn leaves(&mut self) -> Option<(DieId, Job)> {
         self.gathered += 1;
         if self.gathered < self.pages_per_set {
             return None;
         }
         self.gathered = 0;
         self.sets += 1;
-        let (die, set) = self.place(self.sets as u32);
+        let (die, set) = self.place(MapPage::new(self.sets as u32));
         Some((die, Job::Map { set }))
     }
 
     /// Garbage collection moves a unit, so the map changes. Jobs for the dies go to `add`.
-    pub(crate) fn moved(&mut self, unit: u32, mut add: impl FnMut(u32, Job)) {
+    pub(crate) fn moved(&mut self, unit: UnitId, mut add: impl FnMut(DieId, Job)) {
         let (page, _) = self.cache.pages(unit, 1);
         let look = self.cache.look(page, Use::Change);
         if look.read {
@@ -116,12 +118,12 @@ impl DemandMap {
         &mut self,
         look_up: LookUp,
         nand: &mut Nand,
-        mut add: impl FnMut(&mut Nand, u32, Job),
+        mut add: impl FnMut(&mut Nand, DieId, Job),
     ) -> Time {
         let (first, count) = look_up.units;
         let (from, to) = self.cache.pages(first, count);
         let mut in_memory = look_up.at;
-        for page in from..=to {
+        for page in from.row(to.since(from) + 1) {
             let look = self.cache.look(page, look_up.used);
             in_memory = in_memory.max(look.ready);
             if look.read {

@@ -11,13 +11,13 @@
 //!
 //! Every unit has a *home*, a number that the map's tables use. Homes follow the slots of a tile.
 
+use crate::ssd::ids::{BlockId, HomeId, NandSlot, TileHome, TileId, TileUnit, UnitId};
 use crate::ssd::map::log_order::LogOrder;
-use crate::ssd::map::slot::{Found, Frontier, NONE};
+use crate::ssd::map::slot::{Found, Frontier};
 use crate::ssd::preconditioning::pace::{Pace, PastScatter};
 use crate::ssd::translation::shape::Shape;
 use prefetch_index::prefetch_index;
-use raidlab_kernel::Bits;
-use raidlab_kernel::Divider;
+use raidlab_kernel::{Bits, Divider, Table};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
@@ -88,9 +88,9 @@ impl Layout {
 
     /// The home of a unit, and where the layout has put it.
     #[inline]
-    pub(crate) fn find(&self, unit: u32) -> Found {
+    pub(crate) fn find(&self, unit: UnitId) -> Found {
         match self {
-            Layout::Empty => self.at(unit),
+            Layout::Empty => self.at(HomeId::new(unit.number())),
             Layout::Tiled(tiles) => tiles.find(unit),
         }
     }
@@ -98,10 +98,10 @@ impl Layout {
     /// How many units from this one on, at most `most`, have homes in a row and lie in slots in a
     /// row; 1 where that would have to be looked up.
     #[inline]
-    pub(crate) fn in_a_row(&self, unit: u32, most: u32) -> u32 {
+    pub(crate) fn in_a_row(&self, unit: UnitId, most: u32) -> u32 {
         match self {
             Layout::Tiled(tiles) if tiles.is_in_order() => {
-                (tiles.chunk.get() - tiles.chunk.split(unit).1).min(most)
+                (tiles.chunk.get() - tiles.chunk.split(unit.number()).1).min(most)
             }
             Layout::Empty | Layout::Tiled(_) => 1,
         }
@@ -109,29 +109,32 @@ impl Layout {
 
     /// Prefetches what [`Layout::find`] reads of a unit.
     #[inline]
-    pub(crate) fn prefetch(&self, unit: u32) {
+    pub(crate) fn prefetch(&self, unit: UnitId) {
         if let Layout::Tiled(tiles) = self
             && !tiles.end.in_order
         {
-            prefetch_index(&tiles.end.homes, tiles.place(unit).1 as usize);
+            prefetch_index(tiles.end.homes.as_slice(), tiles.place(unit).1.index());
         }
     }
 
-    /// The unit with this home; [`NONE`] if there is none.
-    pub(crate) fn unit(&self, home: u32) -> u32 {
+    /// The unit with this home; [`UnitId::NONE`] if there is none.
+    pub(crate) fn unit(&self, home: HomeId) -> UnitId {
         match self {
-            Layout::Empty => home,
+            Layout::Empty => UnitId::new(home.number()),
             Layout::Tiled(tiles) => tiles.unit(home),
         }
     }
 
     /// Where the layout has put the unit with this home.
     #[inline]
-    pub(crate) fn at(&self, home: u32) -> Found {
+    pub(crate) fn at(&self, home: HomeId) -> Found {
         match self {
-            Layout::Empty => Found { home, slot: NONE },
+            Layout::Empty => Found {
+                home,
+                slot: NandSlot::NONE,
+            },
             Layout::Tiled(tiles) => {
-                let (tile, home) = tiles.homes.split(home);
+                let (tile, home) = tiles.split(home);
                 tiles.found_if_laid(tile, home)
             }
         }
@@ -139,7 +142,7 @@ impl Layout {
 
     /// What the layout has put into a block, if it has put anything there.
     #[inline]
-    pub(crate) fn block(&self, block: u32) -> Option<LaidBlock<'_>> {
+    pub(crate) fn block(&self, block: BlockId) -> Option<LaidBlock<'_>> {
         match self {
             Layout::Empty => None,
             Layout::Tiled(tiles) => tiles.block(block),
@@ -151,9 +154,9 @@ impl Layout {
 #[derive(Clone, Copy)]
 pub(crate) struct LaidBlock<'a> {
     /// The home that belongs to the first slot.
-    pub(crate) home: u32,
-    /// The first slot's number in the tile.
-    first: u32,
+    pub(crate) home: HomeId,
+    /// That home in its tile.
+    first: TileHome,
     end: &'a TileEnd,
 }
 
@@ -161,7 +164,7 @@ impl LaidBlock<'_> {
     /// Which of `count` slots, at most 64, from `start` on the layout has put data into.
     #[inline]
     pub(crate) fn laid(&self, start: u32, count: u32) -> u64 {
-        self.end.laid.window(self.first + start, count)
+        self.end.laid.window(self.first.number() + start, count)
     }
 }
 
@@ -204,10 +207,10 @@ impl Tiles {
         let layers = u64::from(tiles / shape.dies);
         let in_use = blocks as usize * per_block as usize;
         let rows = u64::from(shape.units).div_ceil(u64::from(chunk) * u64::from(tiles));
-        let lies = |unit: usize, home: u32| {
-            units.get(home as usize) == Some(&(unit as u32))
-                && (!laid.get(home) || (home as usize) < in_use)
-                && (!self.end.in_order || home as usize == unit)
+        let lies = |unit: TileUnit, home: TileHome| {
+            units.get(home) == Some(&unit)
+                && (!laid.get(home.number()) || home.index() < in_use)
+                && (!self.end.in_order || home.number() == unit.number())
         };
         sizes == expected
             && tiles % shape.dies == 0
@@ -221,8 +224,8 @@ impl Tiles {
             && units.len() == in_use.max(homes.len())
             && homes.len() as u64 >= rows * u64::from(chunk)
             && laid.are(units.len())
-            && (0..).zip(homes).all(|(unit, &home)| lies(unit, home))
-            && units.iter().filter(|&&unit| unit != NONE).count() == homes.len()
+            && homes.entries().all(|(unit, &home)| lies(unit, home))
+            && units.iter().filter(|&&unit| unit != TileUnit::NONE).count() == homes.len()
     }
 
     /// True if all units hold data, in the order of their addresses.
@@ -233,23 +236,24 @@ impl Tiles {
 
     /// The tile of a unit, and its number among the tile's units.
     #[inline]
-    fn place(&self, unit: u32) -> (u32, u32) {
-        let unit = match &self.log_order {
-            None => unit,
-            Some(order) => order.place(unit),
+    fn place(&self, unit: UnitId) -> (TileId, TileUnit) {
+        let place = match &self.log_order {
+            None => unit.number(),
+            Some(order) => order.place(unit.number()),
         };
-        let (chunk, within) = self.chunk.split(unit);
+        let (chunk, within) = self.chunk.split(place);
         let (row, tile) = self.tiles.split(chunk);
-        (tile, row * self.chunk.get() + within)
+        let local = row * self.chunk.get() + within;
+        (TileId::new(tile), TileUnit::new(local))
     }
 
     #[inline]
-    fn find(&self, unit: u32) -> Found {
+    fn find(&self, unit: UnitId) -> Found {
         let (tile, local) = self.place(unit);
         let home = if self.end.in_order {
-            local
+            TileHome::new(local.number())
         } else {
-            self.end.homes[local as usize]
+            self.end.homes[local]
         };
         if self.end.full {
             return self.found(tile, home);
@@ -257,43 +261,57 @@ impl Tiles {
         self.found_if_laid(tile, home)
     }
 
-    fn unit(&self, home: u32) -> u32 {
-        let (tile, home) = self.homes.split(home);
-        match self.end.units[home as usize] {
-            NONE => NONE,
-            local => self.drive_unit(tile, local).unwrap_or(NONE),
+    fn unit(&self, home: HomeId) -> UnitId {
+        let (tile, home) = self.split(home);
+        match self.end.units[home] {
+            TileUnit::NONE => UnitId::NONE,
+            local => self.drive_unit(tile, local).unwrap_or(UnitId::NONE),
         }
+    }
+
+    /// The tile of a home, and its number in the tile.
+    #[inline]
+    fn split(&self, home: HomeId) -> (TileId, TileHome) {
+        let (tile, home) = self.homes.split(home.number());
+        (TileId::new(tile), TileHome::new(home))
+    }
+
+    /// The drive's number of a home of a tile.
+    #[inline]
+    fn home(&self, tile: TileId, home: TileHome) -> HomeId {
+        HomeId::new(tile.number() * self.homes.get() + home.number())
     }
 
     /// Home `home` of `tile`, which holds data.
     #[inline]
-    fn found(&self, tile: u32, home: u32) -> Found {
+    fn found(&self, tile: TileId, home: TileHome) -> Found {
+        let first = self.first_block(tile).number() * self.units_per_block;
         Found {
-            home: tile * self.homes.get() + home,
-            slot: home + self.first_block(tile) * self.units_per_block,
+            home: self.home(tile, home),
+            slot: NandSlot::new(first + home.number()),
         }
     }
 
     /// Home `home` of `tile`, which may hold data.
     #[inline]
-    fn found_if_laid(&self, tile: u32, home: u32) -> Found {
-        if self.end.laid.get(home) {
+    fn found_if_laid(&self, tile: TileId, home: TileHome) -> Found {
+        if self.end.laid.get(home.number()) {
             return self.found(tile, home);
         }
         Found {
-            home: tile * self.homes.get() + home,
-            slot: NONE,
+            home: self.home(tile, home),
+            slot: NandSlot::NONE,
         }
     }
 
     #[inline]
-    fn block(&self, block: u32) -> Option<LaidBlock<'_>> {
-        let (die, block) = self.blocks_per_die.split(block);
+    fn block(&self, block: BlockId) -> Option<LaidBlock<'_>> {
+        let (die, block) = self.blocks_per_die.split(block.number());
         let (layer, block) = self.blocks.split(block);
-        let tile = layer * self.dies.get() + die;
-        let first = block * self.units_per_block;
-        (tile < self.tiles.get()).then(|| LaidBlock {
-            home: tile * self.homes.get() + first,
+        let tile = TileId::new(layer * self.dies.get() + die);
+        let first = TileHome::new(block * self.units_per_block);
+        (tile.number() < self.tiles.get()).then(|| LaidBlock {
+            home: self.home(tile, first),
             first,
             end: &self.end,
         })
@@ -301,31 +319,32 @@ impl Tiles {
 
     /// The first block of `tile` in the drive's numbering.
     #[inline]
-    pub(crate) fn first_block(&self, tile: u32) -> u32 {
-        let (layer, die) = self.dies.split(tile);
-        die * self.blocks_per_die.get() + layer * self.blocks.get()
+    pub(crate) fn first_block(&self, tile: TileId) -> BlockId {
+        let (layer, die) = self.dies.split(tile.number());
+        BlockId::new(die * self.blocks_per_die.get() + layer * self.blocks.get())
     }
 
     /// The drive's unit that is unit `local` of `tile`; none beyond the end of the drive,
     /// which cuts the last chunks off.
-    pub(crate) fn drive_unit(&self, tile: u32, local: u32) -> Option<u32> {
-        let (row, within) = self.chunk.split(local);
-        let chunk = u64::from(row) * u64::from(self.tiles.get()) + u64::from(tile);
+    pub(crate) fn drive_unit(&self, tile: TileId, local: TileUnit) -> Option<UnitId> {
+        let (row, within) = self.chunk.split(local.number());
+        let chunk = u64::from(row) * u64::from(self.tiles.get()) + u64::from(tile.number());
         let unit = chunk * u64::from(self.chunk.get()) + u64::from(within);
         let place = (unit < u64::from(self.units)).then_some(unit as u32)?;
-        Some(match &self.log_order {
+        Some(UnitId::new(match &self.log_order {
             None => place,
             Some(order) => order.unit(place),
-        })
+        }))
     }
 
-    /// Slots of `tile` that hold units beyond the drive's end, which cuts the last row of chunks.
-    pub(crate) fn beyond_end(&self, tile: u32) -> Vec<u32> {
-        let last_row = self.end.homes.len() - self.chunk.get() as usize;
-        (last_row..self.end.homes.len())
-            .filter(|&local| self.drive_unit(tile, local as u32).is_none())
+    /// Homes of `tile`, which are its slots, that hold units beyond the drive's end, which cuts the last row of chunks.
+    pub(crate) fn beyond_end(&self, tile: TileId) -> Vec<TileHome> {
+        let chunk = self.chunk.get();
+        let last_row = TileUnit::new(self.end.homes.len() as u32 - chunk);
+        (last_row.row(chunk))
+            .filter(|&local| self.drive_unit(tile, local).is_none())
             .map(|local| self.end.homes[local])
-            .filter(|&home| self.end.laid.get(home))
+            .filter(|home| self.end.laid.get(home.number()))
             .collect()
     }
 }
@@ -344,9 +363,9 @@ pub(crate) struct TileBlock {
 pub(crate) struct TileEnd {
     /// Unit of a tile to its home in the tile. The home of a unit that holds data is its slot;
     /// the others have the numbers that are left.
-    pub(crate) homes: Box<[u32]>,
-    /// Home in a tile to unit of a tile; [`NONE`] for a number that is no unit's home.
-    pub(crate) units: Box<[u32]>,
+    pub(crate) homes: Table<TileUnit, TileHome>,
+    /// Home in a tile to unit of a tile; [`TileUnit::NONE`] for a number that is no unit's home.
+    pub(crate) units: Table<TileHome, TileUnit>,
     /// Homes of units that hold data.
     pub(crate) laid: Bits,
     /// True if the home of each unit is its own number: filled in order and not touched since.
@@ -354,10 +373,10 @@ pub(crate) struct TileEnd {
     /// True if every unit holds data, so that `laid` need not be asked; a file does not say so.
     #[serde(skip)]
     pub(crate) full: bool,
-    pub(crate) blocks: Vec<TileBlock>,
+    pub(crate) blocks: Table<BlockId, TileBlock>,
     /// Units that the host has yet to write until it is in step with collection.
     pub(crate) ahead: u32,
-    /// The open blocks, by index into `blocks`.
+    /// The open blocks, as `blocks` numbers them.
     pub(crate) frontiers: [Frontier; 2],
     /// Of all units that the last load at random had NAND write, those that collection moved.
     pub(crate) moved_share: f64,

@@ -7,6 +7,7 @@
 //! large drives they stand in a hash table, 32 slots an entry, until that takes a quarter of the
 //! memory that bits would.
 
+use crate::ssd::ids::NandSlot;
 use crate::ssd::map::scattered::Scattered;
 use raidlab_kernel::Bits;
 
@@ -58,16 +59,20 @@ impl Marks {
 
     /// True if a slot of the layout's no longer holds what the layout says.
     #[inline]
-    pub(super) fn is_gone(&self, slot: u32) -> bool {
+    pub(super) fn is_gone(&self, slot: NandSlot) -> bool {
         match &self.scattered {
-            None => self.bits.get(slot),
-            Some(hash) => hash.get(slot >> ENTRY_SHIFT) >> (slot % ENTRY_SLOTS) & 1 == 1,
+            None => self.bits.get(slot.number()),
+            Some(hash) => {
+                let slot = slot.number();
+                hash.get(slot >> ENTRY_SHIFT) >> (slot % ENTRY_SLOTS) & 1 == 1
+            }
         }
     }
 
     /// As [`Marks::is_gone`] of `count` slots from `first` on, at most 64; the first is the lowest.
     #[inline]
-    pub(super) fn gone(&self, first: u32, count: u32) -> u64 {
+    pub(super) fn gone(&self, first: NandSlot, count: u32) -> u64 {
+        let first = first.number();
         let Some(hash) = &self.scattered else {
             return self.bits.window(first, count);
         };
@@ -87,19 +92,20 @@ impl Marks {
     /// false if there are too many such slots: then all marks are to be bits.
     #[inline]
     #[must_use]
-    pub(super) fn note(&mut self, first: u32, which: u64) -> bool {
+    pub(super) fn note(&mut self, first: NandSlot, which: u64) -> bool {
         if self.scattered.is_some() {
             return self.note_scattered(first, which);
         }
-        self.bits.invert(first, which);
+        self.bits.invert(first.number(), which);
         true
     }
 
     #[inline(never)]
-    fn note_scattered(&mut self, first: u32, which: u64) -> bool {
+    fn note_scattered(&mut self, first: NandSlot, which: u64) -> bool {
         let Some(hash) = &mut self.scattered else {
             return true;
         };
+        let first = first.number();
         let shifted = u128::from(which) << (first % ENTRY_SLOTS);
         for at in 0..u128::BITS / ENTRY_SLOTS {
             let new = (shifted >> (at * ENTRY_SLOTS)) as u32;
@@ -120,48 +126,48 @@ impl Marks {
 
     /// Which of `count` slots of a rewritten block, at most 64, from `first` on hold valid data.
     #[inline]
-    pub(super) fn valid(&self, first: u32, count: u32) -> u64 {
-        self.bits.window(first, count)
+    pub(super) fn valid(&self, first: NandSlot, count: u32) -> u64 {
+        self.bits.window(first.number(), count)
     }
 
     /// Slots of a rewritten block hold valid data from now on.
     #[inline]
-    pub(super) fn put(&mut self, first: u32, count: u32) {
-        self.bits.set_range(first, count);
+    pub(super) fn put(&mut self, first: NandSlot, count: u32) {
+        self.bits.set_range(first.number(), count);
     }
 
     /// The slots of a rewritten block in `which` from `first` on, which do, hold nothing any more.
     #[inline]
-    pub(super) fn take(&mut self, first: u32, which: u64) {
-        self.bits.invert(first, which);
+    pub(super) fn take(&mut self, first: NandSlot, which: u64) {
+        self.bits.invert(first.number(), which);
     }
 
     /// A block of the layout's becomes a rewritten one without valid data.
     #[inline]
-    pub(super) fn begin(&mut self, first: u32, count: u32) {
+    pub(super) fn begin(&mut self, first: NandSlot, count: u32) {
         // The bits of such a block are clear where its marks are scattered.
         if self.scattered.is_none() {
-            self.bits.clear_range(first, count);
+            self.bits.clear_range(first.number(), count);
         }
     }
 
     /// Asks for a slot's mark ahead.
     #[inline]
-    pub(super) fn touch(&self, slot: u32) {
+    pub(super) fn touch(&self, slot: NandSlot) {
         match &self.scattered {
-            None => self.bits.touch(slot),
-            Some(hash) => hash.prefetch(slot >> ENTRY_SHIFT),
+            None => self.bits.touch(slot.number()),
+            Some(hash) => hash.prefetch(slot.number() >> ENTRY_SHIFT),
         }
     }
 
     /// All marks as bits; `is_laid` says whether a slot is the layout's.
-    pub(super) fn all(&self, is_laid: impl Fn(u32) -> bool) -> Bits {
+    pub(super) fn all(&self, is_laid: impl Fn(NandSlot) -> bool) -> Bits {
         let mut bits = self.bits.clone();
         for (entry, marked) in self.scattered.iter().flat_map(Scattered::entries) {
             let slots = (0..ENTRY_SLOTS).filter(|at| marked >> at & 1 == 1);
             slots
                 .map(|at| entry << ENTRY_SHIFT | at)
-                .filter(|&slot| is_laid(slot))
+                .filter(|&slot| is_laid(NandSlot::new(slot)))
                 .for_each(|slot| bits.set(slot));
         }
         bits
@@ -189,20 +195,22 @@ mod tests {
             // A quarter of these bits is less than a table has at first.
             scattered.size = usize::MAX / 8;
             for &(block, at, which) in &noted {
-                let first = block * BLOCK + at;
+                let first = NandSlot::new(block * BLOCK + at);
                 let new = which & !plain.gone(first, 64);
                 prop_assert!(plain.note(first, new));
                 prop_assert!(scattered.note(first, new));
             }
             for &block in &rewritten {
+                let first = NandSlot::new(block * BLOCK);
                 for marks in [&mut scattered, &mut plain] {
-                    marks.begin(block * BLOCK, BLOCK);
-                    marks.put(block * BLOCK + 5, 100);
-                    marks.take(block * BLOCK + 60, 0b101);
+                    marks.begin(first, BLOCK);
+                    marks.put(first.plus(5), 100);
+                    marks.take(first.plus(60), 0b101);
                 }
             }
             for block in 0..BLOCKS {
                 for first in (block * BLOCK..(block + 1) * BLOCK - 64).step_by(37) {
+                    let first = NandSlot::new(first);
                     if rewritten.contains(&block) {
                         prop_assert_eq!(scattered.valid(first, 64), plain.valid(first, 64));
                     } else {
@@ -211,7 +219,7 @@ mod tests {
                     }
                 }
             }
-            let all = scattered.all(|slot| !rewritten.contains(&(slot / BLOCK)));
+            let all = scattered.all(|slot| !rewritten.contains(&(slot.number() / BLOCK)));
             for slot in 0..BLOCK * BLOCKS {
                 prop_assert_eq!(all.get(slot), plain.bits.get(slot));
             }
@@ -223,7 +231,7 @@ mod tests {
         let mut marks = Marks::with(1 << 26, true);
         let mut draws = raidlab_kernel::Stream::new(1, "test", "slots");
         let mut noted = 0;
-        while marks.note(draws.below(1 << 26) as u32, 1) {
+        while marks.note(NandSlot::new(draws.below(1 << 26) as u32), 1) {
             noted += 1;
         }
         // It grows by a third up to 2 MiB, so it ends between 2 and 2.8 MB of entries of 6 bytes, of

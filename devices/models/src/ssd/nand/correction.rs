@@ -8,7 +8,8 @@
 //! SSD controllers" (ISSCC 2012): controllers have several, as one is too slow for all channels.
 
 use super::channel::Channel;
-use raidlab_kernel::{Nanos, Time};
+use crate::ssd::ids::ChannelId;
+use raidlab_kernel::{Nanos, Table, Time};
 
 /// The decoders.
 #[derive(Debug)]
@@ -16,7 +17,7 @@ pub(super) struct Correction {
     /// Nanoseconds a byte, times 2^20.
     ns_per_byte: u64,
     /// By channel. A decoder takes what comes first, as its channel does.
-    decoders: Vec<Channel>,
+    decoders: Table<ChannelId, Channel>,
 }
 
 impl Correction {
@@ -24,7 +25,7 @@ impl Correction {
     pub(super) fn new(bytes_per_s: u64, channels: u32) -> Correction {
         Correction {
             ns_per_byte: (1_000_000_000 << 20) / bytes_per_s,
-            decoders: vec![Channel::default(); channels as usize],
+            decoders: vec![Channel::default(); channels as usize].into(),
         }
     }
 
@@ -36,7 +37,7 @@ impl Correction {
 
     /// Data cross a channel's bus from `from` to `to`: when they are corrected.
     #[inline]
-    pub(super) fn pass(&mut self, channel: usize, bytes: u32, from: Time, to: Time) -> Time {
+    pub(super) fn pass(&mut self, channel: ChannelId, bytes: u32, from: Time, to: Time) -> Time {
         let time = self.time(bytes);
         self.decoders[channel].book(from, time).end.max(to)
     }
@@ -61,12 +62,21 @@ mod tests {
         let mut slow = Correction::new(200_000_000, 2);
         let on_bus = |nth: u64| (Time(1_000 + nth * 10_240), Time(11_240 + nth * 10_240));
         let done: Vec<u64> = (0..3)
-            .map(|nth| slow.pass(0, 4096, on_bus(nth).0, on_bus(nth).1).0)
+            .map(|nth| {
+                slow.pass(ChannelId::new(0), 4096, on_bus(nth).0, on_bus(nth).1)
+                    .0
+            })
             .collect();
         assert_eq!(done, [21_480, 41_960, 62_440]);
-        assert_eq!(slow.pass(1, 4096, Time(1_000), Time(11_240)), Time(21_480));
+        assert_eq!(
+            slow.pass(ChannelId::new(1), 4096, Time(1_000), Time(11_240)),
+            Time(21_480)
+        );
         assert_eq!(slow.busy_until(Time(100_000)), (Nanos(4 * 20_480), 2));
         let mut fast = Correction::new(800_000_000, 1);
-        assert_eq!(fast.pass(0, 4096, Time(1_000), Time(11_240)), Time(11_240));
+        assert_eq!(
+            fast.pass(ChannelId::new(0), 4096, Time(1_000), Time(11_240)),
+            Time(11_240)
+        );
     }
 }

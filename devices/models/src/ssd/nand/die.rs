@@ -1,5 +1,6 @@
 //! A die: its queue of jobs, its register, and the times of a read.
 
+use crate::ssd::ids::{ChannelId, DieId, SetId, SetInBlock};
 use crate::ssd::nand::job::Job;
 use raidlab_kernel::Divider;
 use raidlab_kernel::{Nanos, Time};
@@ -28,8 +29,8 @@ impl PageTimes {
 
     /// The page types of a block follow each other, again and again.
     #[inline]
-    pub(super) fn of(&self, set: u32) -> Nanos {
-        self.times[self.types.split(set).1 as usize]
+    pub(super) fn of(&self, set: SetInBlock) -> Nanos {
+        self.times[self.types.split(set.number()).1 as usize]
     }
 }
 
@@ -41,7 +42,7 @@ pub(super) struct Register {
     /// When the register is empty again.
     pub(super) emptied: Time,
     /// The page set of the drive that is in it, if any, and since when.
-    pub(super) holds: Option<u32>,
+    pub(super) holds: Option<SetId>,
     pub(super) since: Time,
 }
 
@@ -61,7 +62,7 @@ impl Register {
 #[derive(Debug)]
 pub(super) struct Die {
     /// The bus on which it is.
-    pub(super) channel: u32,
+    pub(super) channel: ChannelId,
     /// Of all planes, or of the first of those that read by themselves; then of the others.
     register: Register,
     others: Vec<Register>,
@@ -90,7 +91,7 @@ pub(super) struct Die {
 
 impl Die {
     /// An idle die with memory for `job_capacity` jobs; `read_planes` planes read by themselves.
-    pub(super) fn new(channel: u32, job_capacity: usize, read_planes: u32) -> Die {
+    pub(super) fn new(channel: ChannelId, job_capacity: usize, read_planes: u32) -> Die {
         Die {
             channel,
             register: Register::default(),
@@ -166,11 +167,10 @@ impl Die {
 /// The pages that a host read needs of a die.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pages {
-    pub(crate) die: u32,
-    /// The page set's number in its block.
-    pub(crate) set: u32,
-    /// The page set's number in the drive; none for a read that never shares a sense.
-    pub(crate) whole_set: Option<u32>,
+    pub(crate) die: DieId,
+    pub(crate) set: SetInBlock,
+    /// The page set; none for a read that never shares a sense.
+    pub(crate) whole_set: Option<SetId>,
     pub(crate) planes: Planes,
 }
 

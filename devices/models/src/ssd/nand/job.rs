@@ -1,5 +1,6 @@
 //! What dies do: jobs, and sums over them.
 
+use crate::ssd::ids::SetInBlock;
 use raidlab_kernel::Nanos;
 
 /// What a die does other than host reads.
@@ -7,17 +8,17 @@ use raidlab_kernel::Nanos;
 pub(crate) enum Job {
     /// Programs a page set; `host_units` of it leave the write buffer.
     Program {
-        set: u32,
+        set: SetInBlock,
         host_units: u32,
         host: bool,
         sequence: u32,
     },
     /// Reads a page set to move `units` of it.
-    CollectRead { set: u32, units: u32 },
+    CollectRead { set: SetInBlock, units: u32 },
     /// Programs parity over other dies.
-    Parity { set: u32 },
+    Parity { set: SetInBlock },
     /// Programs changed pages of the map.
-    Map { set: u32 },
+    Map { set: SetInBlock },
     /// Erases a block.
     Erase,
 }

@@ -18,25 +18,26 @@ mod suspension;
 pub mod temperature;
 
 use crate::power::PowerBudget;
+use crate::ssd::ids::{ChannelId, DieId, SetInBlock};
 use channel::Channel;
 use compression::Engine;
 use correction::Correction;
 use die::{Die, PageTimes};
 pub(crate) use die::{Pages, Planes, ReadTimes};
 use job::{Job, Operations, UNTHROTTLED, Work};
-use params::NandParams;
+use params::{NandParams, SlcCacheParams};
 use program_ceiling::ProgramCeiling;
-use raidlab_kernel::{Nanos, Spells, Time};
-use slc_cache::{SlcCache, SlcCacheParams};
+use raidlab_kernel::{Nanos, Spells, Table, Time};
+use slc_cache::SlcCache;
 use suspension::Suspension;
 
 /// All dies and channels.
 #[derive(Debug)]
 pub struct Nand {
-    dies: Vec<Die>,
+    dies: Table<DieId, Die>,
     /// Planes of a die that read by themselves, or 1.
     read_planes: u32,
-    channels: Vec<Channel>,
+    channels: Table<ChannelId, Channel>,
     read: PageTimes,
     program: PageTimes,
     erase: Nanos,
@@ -84,11 +85,12 @@ impl Nand {
             false => 1,
         };
         // Neighbouring dies lie on different buses.
-        let die = |die| Die::new(die % params.channels, job_capacity, read_planes);
+        let channel_of = |die| ChannelId::new(die % params.channels);
+        let die = |die| Die::new(channel_of(die), job_capacity, read_planes);
         Nand {
             read_planes,
             dies: (0..dies).map(die).collect(),
-            channels: vec![Channel::default(); params.channels as usize],
+            channels: vec![Channel::default(); params.channels as usize].into(),
             read: PageTimes::new(params.read_ns.clone()),
             program: PageTimes::new(params.program_ns.iter().map(taken).collect()),
             erase: params.erase_ns,
@@ -164,7 +166,7 @@ impl Nand {
     /// What moving `units` of a page set takes where, meanwhile, the next one is sensed and the one
     /// before goes to its new place.
     #[inline]
-    pub(crate) fn moving_time(&self, set: u32, units: u32) -> Nanos {
+    pub(crate) fn moving_time(&self, set: SetInBlock, units: u32) -> Nanos {
         let bytes = units * self.unit_bytes;
         let sensed = self.stretched(self.read.of(set));
         let corrected = self.correction.as_ref().map(|it| it.time(bytes));
@@ -211,7 +213,7 @@ impl Nand {
         let sense = self.stretched(self.read.of(pages.set));
         let transfer = self.transfer_time(bytes);
         self.operations.transferred_bytes += u64::from(bytes);
-        let clock = &mut self.dies[pages.die as usize];
+        let clock = &mut self.dies[pages.die];
         let all = clock.registers(pages.planes);
         if pages.whole_set.is_some() && all.holds == pages.whole_set && at < all.emptied {
             let times = ReadTimes::sensed_before(at, all.since.max(at));
@@ -265,7 +267,7 @@ impl Nand {
         transfer: Nanos,
         times: ReadTimes,
     ) -> ReadTimes {
-        let channel = self.dies[pages.die as usize].channel as usize;
+        let channel = self.dies[pages.die].channel;
         let moved = self.channels[channel].book(times.sensed, transfer);
         let corrected = self.corrected(channel, bytes, moved.end);
         let free = if self.cache_read {
@@ -273,7 +275,7 @@ impl Nand {
         } else {
             corrected
         };
-        let clock = &mut self.dies[pages.die as usize];
+        let clock = &mut self.dies[pages.die];
         clock.on_registers(pages.planes, |register| {
             register.emptied = register.emptied.max(corrected);
             register.reads_free = register.reads_free.max(free);
@@ -293,7 +295,7 @@ impl Nand {
     /// Data that would have crossed a bus by `end`: when error correction is done with them. What it
     /// has not taken yet stays in the die's register.
     #[inline]
-    fn corrected(&mut self, channel: usize, bytes: u32, end: Time) -> Time {
+    fn corrected(&mut self, channel: ChannelId, bytes: u32, end: Time) -> Time {
         let Some(correction) = &mut self.correction else {
             return end;
         };
@@ -303,8 +305,8 @@ impl Nand {
 
     /// Adds a job to a die; returns when to call [`Nand::step`], if nobody was going to.
     #[inline]
-    pub(crate) fn add(&mut self, die: u32, job: Job, now: Time) -> Option<Time> {
-        let clock = &mut self.dies[die as usize];
+    pub(crate) fn add(&mut self, die: DieId, job: Job, now: Time) -> Option<Time> {
+        let clock = &mut self.dies[die];
         clock.queue.push_back(job);
         if !clock.awake {
             if let Some(cache) = &mut self.slc_cache {
@@ -322,8 +324,8 @@ impl Nand {
     /// The die's event: takes the job that has ended, if one has, and starts the next. Returns
     /// that job and when to call again; no time means that the die has nothing left to do.
     #[inline]
-    pub(crate) fn step(&mut self, die: u32, now: Time) -> (Option<Job>, Option<Time>) {
-        let clock = &mut self.dies[die as usize];
+    pub(crate) fn step(&mut self, die: DieId, now: Time) -> (Option<Job>, Option<Time>) {
+        let clock = &mut self.dies[die];
         let mut ended = None;
         if clock.job.is_some() {
             // Reads have suspended the job.
@@ -350,7 +352,7 @@ impl Nand {
         (ended, Some(end))
     }
 
-    fn start(&mut self, die: u32, job: Job, start: Time) -> Time {
+    fn start(&mut self, die: DieId, job: Job, start: Time) -> Time {
         let in_slc = self.is_in_slc(die, job);
         let start = self.powered(job, in_slc, start);
         let start = self.below_ceiling(job, in_slc, start);
@@ -363,7 +365,7 @@ impl Nand {
                 let mut time = self.program.of(set);
                 if let Some(cache) = &mut self.slc_cache {
                     if matches!(job, Job::Program { host: true, .. }) {
-                        time = cache.program(&mut self.dies[die as usize], time, loaded);
+                        time = cache.program(&mut self.dies[die], time, loaded);
                     }
                 }
                 loaded + self.stretched(time)
@@ -372,7 +374,7 @@ impl Nand {
                 self.operations.reads += 1;
                 self.operations.transferred_bytes += u64::from(units * self.unit_bytes);
                 let sensed = start + self.stretched(self.read.of(set));
-                let channel = self.dies[die as usize].channel as usize;
+                let channel = self.dies[die].channel;
                 let bytes = units * self.unit_bytes;
                 let transfer = self.transfer_time(bytes);
                 let moved = self.channels[channel].book(sensed, transfer);
@@ -384,7 +386,7 @@ impl Nand {
             }
         };
         let planes = self.all_planes();
-        let clock = &mut self.dies[die as usize];
+        let clock = &mut self.dies[die];
         clock.on_registers(planes, |register| register.holds = None);
         clock.job = Some(job);
         clock.job_start = start;
@@ -399,10 +401,10 @@ impl Nand {
 
     /// True of a program for which the SLC cache has room.
     #[inline]
-    fn is_in_slc(&self, die: u32, job: Job) -> bool {
+    fn is_in_slc(&self, die: DieId, job: Job) -> bool {
         let host = matches!(job, Job::Program { host: true, .. });
         let cache = self.slc_cache.as_ref();
-        cache.is_some_and(|cache| host && cache.has_room(&self.dies[die as usize]))
+        cache.is_some_and(|cache| host && cache.has_room(&self.dies[die]))
     }
 
     /// When a program with all bits of the cells has its turn, from `start` on.
@@ -432,10 +434,10 @@ impl Nand {
     }
 
     /// Moves a page set to the die, unless it took the data during the job before.
-    fn fill_register(&mut self, die: u32, start: Time) -> Time {
+    fn fill_register(&mut self, die: DieId, start: Time) -> Time {
         let transfer = self.loading_time(self.set_bytes);
-        let channel = self.dies[die as usize].channel as usize;
-        let loaded = self.dies[die as usize].loaded.take();
+        let channel = self.dies[die].channel;
+        let loaded = self.dies[die].loaded.take();
         let loaded = loaded.unwrap_or_else(|| self.channels[channel].book(start, transfer).end);
         let loaded = match &mut self.engine {
             Some(engine) => engine.pass(self.set_bytes, start.min(loaded), loaded),
@@ -446,10 +448,10 @@ impl Nand {
     }
 
     /// A die that can takes the next job's data from `ready` on, while it programs.
-    fn load_next(&mut self, die: u32, ready: Time) {
+    fn load_next(&mut self, die: DieId, ready: Time) {
         let transfer = self.loading_time(self.set_bytes);
-        let channel = self.dies[die as usize].channel as usize;
-        let clock = &mut self.dies[die as usize];
+        let channel = self.dies[die].channel;
+        let clock = &mut self.dies[die];
         let next_programs = clock.queue.front().is_some_and(|job| job.programs());
         if self.cache_program && next_programs && clock.loaded.is_none() {
             clock.loaded = Some(self.channels[channel].book(ready, transfer).end);
@@ -457,8 +459,8 @@ impl Nand {
     }
 
     /// True while the die has work to do.
-    pub(crate) fn is_awake(&self, die: u32) -> bool {
-        self.dies[die as usize].awake
+    pub(crate) fn is_awake(&self, die: DieId) -> bool {
+        self.dies[die].awake
     }
 
     /// Since when no die has worked; none if one does.

@@ -1,10 +1,37 @@
 //! NAND, as the plan describes it.
 
 use crate::bounds::{Bounds, LowerBound};
-use crate::ssd::nand::slc_cache::SlcCacheParams;
+use crate::fault::Fault;
 use raidlab_kernel::Nanos;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+/// What the host's data meet when the cache is full.
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, Serialize, PartialEq, Eq)]
+#[serde(rename_all = "snake_case")]
+pub enum WhenFull {
+    /// They are programmed with all bits of the cells at once.
+    Direct,
+    /// An older page set is folded for each.
+    Fold,
+}
+
+/// An SLC cache in the plan.
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, Serialize, PartialEq)]
+#[serde(deny_unknown_fields)]
+pub struct SlcCacheParams {
+    /// Bytes of host data in blocks that are always in SLC mode.
+    pub fixed_bytes: u64,
+    /// Bytes of host data at most in blocks that are empty: a cell that may hold several bits
+    /// holds one.
+    pub dynamic_bytes: u64,
+    /// Time to program a page of every plane in SLC mode.
+    pub program_ns: Nanos,
+    /// Time without a job after which a die begins to fold.
+    pub idle_ns: Nanos,
+    /// What happens without room.
+    pub when_full: WhenFull,
+}
 
 /// NAND in the plan.
 #[derive(Clone, Debug, Deserialize, JsonSchema, Serialize, PartialEq)]
@@ -113,5 +140,18 @@ impl NandParams {
     pub(crate) fn write_bytes_per_s(&self) -> u64 {
         self.channel_write_bytes_per_s
             .unwrap_or(self.channel_bytes_per_s)
+    }
+}
+
+impl SlcCacheParams {
+    /// What is out of its range.
+    pub(crate) fn faults(&self, nand: &NandParams) -> Vec<Fault> {
+        let slowest = nand.program_ns.iter().max().copied().unwrap_or_default();
+        if self.program_ns > Nanos::ZERO && self.program_ns <= slowest {
+            return Vec::new();
+        }
+        let allowed = format!("more than 0, at most {} as of other programs", slowest.0);
+        let key = "nand.slc_cache.program_ns";
+        vec![Fault::new(key, self.program_ns.0, allowed)]
     }
 }

@@ -1,7 +1,7 @@
 //! The ranges of a drive's parameters.
 
 use super::SsdParams;
-use crate::bounds::Bounds;
+use crate::check::Check;
 use crate::fault::Fault;
 use crate::idle_states;
 use crate::ssd::firmware::params::FirmwareParams;
@@ -9,39 +9,18 @@ use crate::ssd::nand::compression::CompressionParams;
 use crate::ssd::nand::params::NandParams;
 use crate::ssd::translation::WORKING_BLOCKS;
 use crate::ssd::translation::policy::{CollectionParams, LEVELLING_NEEDS};
-use std::fmt::Display;
-
-/// The parameters that are out of their range so far.
-struct Faults(Vec<Fault>);
-
-impl Faults {
-    fn need(&mut self, holds: bool, key: &str, value: &dyn Display, allowed: &str) {
-        if !holds {
-            self.0.push(Fault::new(key, value, allowed));
-        }
-    }
-
-    fn need_within<T: Display + PartialOrd + Copy>(
-        &mut self,
-        bounds: Bounds<T>,
-        key: &str,
-        value: T,
-    ) {
-        self.need(bounds.hold(value), key, &value, &bounds.to_string());
-    }
-}
 
 impl SsdParams {
     /// Every parameter that is out of its range.
     pub(super) fn range_faults(&self) -> Vec<Fault> {
-        let mut faults = Faults(Vec::new());
+        let mut faults = Check(Vec::new());
         let size = &self.capacity_bytes;
-        faults.need(*size > 0, "capacity_bytes", size, "more than 0");
+        faults.that(*size > 0, "capacity_bytes", size, "more than 0");
         self.check_nand(&mut faults);
         self.check_spare(&mut faults);
         self.check_collection(&mut faults);
         self.check_buffer(&mut faults);
-        faults.need_within(
+        faults.within(
             FirmwareParams::SPREAD,
             "firmware.spread",
             self.firmware.spread,
@@ -77,7 +56,7 @@ impl SsdParams {
         nand.planes.saturating_mul(nand.page_bytes).max(1)
     }
 
-    fn check_nand(&self, faults: &mut Faults) {
+    fn check_nand(&self, faults: &mut Check) {
         let nand = &self.nand;
         for (key, value, bounds) in [
             ("nand.channels", nand.channels, NandParams::CHANNELS),
@@ -100,18 +79,18 @@ impl SsdParams {
             ("nand.page_bytes", nand.page_bytes, NandParams::PAGE_BYTES),
             ("firmware.cores", self.firmware.cores, FirmwareParams::CORES),
         ] {
-            faults.need_within(bounds, key, value);
+            faults.within(bounds, key, value);
         }
         let set_bytes = self.set_bytes();
         let units_fit = (512..=set_bytes).contains(&self.unit_bytes);
         let allowed = format!("512 to {set_bytes}, a page of every plane");
-        faults.need(units_fit, "unit_bytes", &self.unit_bytes, &allowed);
+        faults.that(units_fit, "unit_bytes", &self.unit_bytes, &allowed);
         for (key, times) in [
             ("nand.read_ns", &nand.read_ns),
             ("nand.program_ns", &nand.program_ns),
         ] {
             let allowed = "1 to 5 times, one for each page type";
-            faults.need((1..=5).contains(&times.len()), key, &times.len(), allowed);
+            faults.that((1..=5).contains(&times.len()), key, &times.len(), allowed);
         }
         let rates = [
             ("nand.channel_bytes_per_s", Some(nand.channel_bytes_per_s)),
@@ -124,23 +103,23 @@ impl SsdParams {
         ];
         for (key, rate) in rates {
             let (least, rate) = (NandParams::BYTES_PER_S, rate.unwrap_or(u64::MAX));
-            faults.need(least.holds(rate), key, &rate, &least.to_string());
+            faults.0.extend(least.fault(key, rate));
         }
     }
 
-    fn check_spare(&self, faults: &mut Faults) {
+    fn check_spare(&self, faults: &mut Check) {
         let nand = &self.nand;
         let stripe = self.parity_stripe;
         let dies = nand.channels.saturating_mul(nand.dies_per_channel);
         let stripe_fits = stripe == 0 || (2..=dies.max(2)).contains(&stripe);
-        faults.need(
+        faults.that(
             stripe_fits,
             "parity_stripe",
             &stripe,
             "0 (no parity), or 2 up to the number of dies",
         );
         let reserved = self.reserved_blocks_per_plane;
-        faults.need(
+        faults.that(
             reserved + WORKING_BLOCKS < nand.blocks_per_plane,
             "reserved_blocks_per_plane",
             &reserved,
@@ -148,22 +127,22 @@ impl SsdParams {
         );
     }
 
-    fn check_collection(&self, faults: &mut Faults) {
+    fn check_collection(&self, faults: &mut Check) {
         let start = self.collection.start_free_blocks;
-        faults.need_within(
+        faults.within(
             CollectionParams::START_FREE_BLOCKS,
             "collection.start_free_blocks",
             start,
         );
         let gap = self.collection.wear_gap;
-        faults.need(
+        faults.that(
             gap == 0 || start >= LEVELLING_NEEDS,
             "collection.wear_gap",
             &gap,
             "0 unless collection.start_free_blocks is at least 6",
         );
         let share = self.collection.background_share;
-        faults.need(
+        faults.that(
             share > 0.0 && share <= 1.0,
             "collection.background_share",
             &share,
@@ -171,20 +150,20 @@ impl SsdParams {
         );
     }
 
-    fn check_buffer(&self, faults: &mut Faults) {
+    fn check_buffer(&self, faults: &mut Check) {
         let least = 2 * u64::from(self.set_bytes());
         let allowed = format!("{least} or more: two pages of every plane");
         let bytes = &self.buffer.bytes;
-        faults.need(*bytes >= least, "buffer.bytes", bytes, &allowed);
+        faults.that(*bytes >= least, "buffer.bytes", bytes, &allowed);
     }
 
-    fn check_compression(&self, faults: &mut Faults) {
+    fn check_compression(&self, faults: &mut Check) {
         let share = self.compressible;
         let fits = (0.0..=1.0).contains(&share);
-        faults.need(fits, "compressible", &share, "0 to 1");
+        faults.that(fits, "compressible", &share, "0 to 1");
         if let Some(compression) = &self.compression {
             let least = compression.least_share;
-            faults.need_within(
+            faults.within(
                 CompressionParams::LEAST_SHARE,
                 "compression.least_share",
                 least,

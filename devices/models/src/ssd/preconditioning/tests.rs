@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::patience::patiently;
-use crate::ssd::map::slot::NONE;
+use crate::ssd::ids::{BlockId, DieId, NandSlot, UnitId};
 use crate::ssd::preconditioning::settle::settle;
 use crate::ssd::translation::policy::Policy;
 use crate::ssd::translation::{Untimed, WORKING_BLOCKS};
@@ -41,7 +41,7 @@ fn amplification(drive: &mut Translation, units: u64, rounds: f64) -> f64 {
     let mut draws = Stream::new(5, "test", "load");
     drive.reset_counts();
     for _ in 0..(rounds * units as f64) as u64 {
-        drive.write(draws.below(units) as u32, &mut Untimed);
+        drive.write(UnitId::new(draws.below(units) as u32), &mut Untimed);
     }
     drive.check().unwrap();
     drive.counts().write_amplification()
@@ -55,7 +55,7 @@ fn a_repeated_tile_starts_in_the_steady_state_of_the_full_drive() {
     let draws = Stream::new(3, "full", "victims");
     let mut full = Translation::new(shape, params, Layout::Empty, draws);
     for unit in 0..shape.units {
-        full.write(unit, &mut Untimed);
+        full.write(UnitId::new(unit), &mut Untimed);
     }
     let units = u64::from(shape.units);
     amplification(&mut full, units, 4.0);
@@ -93,7 +93,7 @@ fn a_small_area_rewritten_on_a_full_drive_agrees_with_the_full_drive() {
     let draws = Stream::new(3, "full", "victims");
     let mut full = Translation::new(shape, params, Layout::Empty, draws);
     for unit in 0..shape.units {
-        full.write(unit, &mut Untimed);
+        full.write(UnitId::new(unit), &mut Untimed);
     }
     amplification(&mut full, area, 6.0);
     let rewrite = HistoryLoad {
@@ -142,7 +142,7 @@ fn hot_spot_agrees_with_the_full_drive((rho, parts): (f64, u64), ratio: u64, rou
         for _ in 0..(rounds * units as f64) as u64 {
             let hot = draws.below(ratio) > 0;
             let unit = draws.below(if hot { hot_area } else { units });
-            drive.write(unit as u32, &mut Untimed);
+            drive.write(UnitId::new(unit as u32), &mut Untimed);
         }
         drive.check().unwrap();
         drive.counts().write_amplification()
@@ -150,7 +150,7 @@ fn hot_spot_agrees_with_the_full_drive((rho, parts): (f64, u64), ratio: u64, rou
     let victims = Stream::new(3, "full", "victims");
     let mut full = Translation::new(shape, params, Layout::Empty, victims);
     for unit in 0..shape.units {
-        full.write(unit, &mut Untimed);
+        full.write(UnitId::new(unit), &mut Untimed);
     }
     both(&mut full, rounds);
     let load = |area: u64, weight| HistoryLoad {
@@ -245,16 +245,19 @@ fn a_filled_drive_holds_every_unit_once_and_in_order() {
         (1, "filled"),
     );
     drive.check().unwrap();
-    let mut slots: Vec<u32> = (0..shape.units)
-        .map(|unit| drive.map.find(unit).slot)
+    let mut slots: Vec<NandSlot> = (0..shape.units)
+        .map(|unit| drive.map.find(UnitId::new(unit)).slot)
         .collect();
-    assert!(slots[..4].windows(2).all(|pair| pair[1] == pair[0] + 1));
+    assert!(slots[..4].windows(2).all(|pair| pair[1] == pair[0].plus(1)));
     // The next chunk lies on the next die.
-    assert_eq!(drive.space.locate(drive.space.set(slots[4])).0, 1);
+    assert_eq!(
+        drive.space.locate(drive.space.set(slots[4])).0,
+        DieId::new(1)
+    );
     slots.sort_unstable();
     slots.dedup();
     assert_eq!(slots.len(), shape.units as usize);
-    assert_ne!(slots.last(), Some(&NONE));
+    assert_ne!(slots.last(), Some(&NandSlot::NONE));
 }
 
 #[test]
@@ -264,8 +267,8 @@ fn units_found_in_a_row_lie_where_each_of_them_is_found() {
     let mut drive = prepare(shape, params, &[fill(shape)], UNIT, 0, (1, "filled"));
     let (chunk, per_block) = (4, shape.units_per_block());
     let row_of = |drive: &Translation, unit| {
-        let (found, count) = drive.map.find_row(unit, 100);
-        for (at, slot) in (unit..unit + count).zip(found.slot..) {
+        let (found, count) = drive.map.find_row(UnitId::new(unit), 100);
+        for (at, slot) in UnitId::new(unit).row(count).zip(found.slot.row(count)) {
             assert_eq!(drive.map.find(at).slot, slot);
         }
         count
@@ -273,13 +276,18 @@ fn units_found_in_a_row_lie_where_each_of_them_is_found() {
     for unit in 0..shape.units - 100 {
         assert_eq!(row_of(&drive, unit), chunk - unit % chunk);
     }
-    assert_eq!(drive.map.find_row(0, 3).1, 3);
+    assert_eq!(drive.map.find_row(UnitId::new(0), 3).1, 3);
     // In a block of which anything has changed each unit is looked up.
-    let changed = drive.map.find(0).slot;
-    drive.map.invalidate(changed / per_block, changed);
-    let home = drive.map.find(0).home;
+    let changed = drive.map.find(UnitId::new(0)).slot;
+    drive
+        .map
+        .invalidate(BlockId::new(changed.number() / per_block), changed);
+    let home = drive.map.find(UnitId::new(0)).home;
     drive.map.clear(home);
-    assert_eq!(drive.map.find_row(0, 100), (drive.map.find(0), 1));
+    assert_eq!(
+        drive.map.find_row(UnitId::new(0), 100),
+        (drive.map.find(UnitId::new(0)), 1)
+    );
     assert_eq!(row_of(&drive, 1), 1);
     assert_eq!(row_of(&drive, chunk), chunk);
 }
@@ -365,9 +373,10 @@ proptest! {
         let mut drive = rewritten_and_rested(shape, params, tile_units, seed);
         let mut draws = Stream::new(seed, "test", "load");
         for _ in 0..5000 {
-            drive.write(draws.below(u64::from(shape.units)) as u32, &mut Untimed);
+            drive.write(UnitId::new(draws.below(u64::from(shape.units)) as u32), &mut Untimed);
             if draws.chance(0.1) {
-                drive.collect_in_background(draws.below(u64::from(dies)) as u32, &mut Untimed);
+                let die = DieId::new(draws.below(u64::from(dies)) as u32);
+                drive.collect_in_background(die, &mut Untimed);
             }
         }
         prop_assert_eq!(drive.failure(0), None);
@@ -392,13 +401,13 @@ fn a_load_has_settled_when_collection_has_been_through_the_cold_data() {
     let draws = Stream::new(3, "tile", "victims");
     let mut tile = Translation::new(shape, params, Layout::Empty, draws);
     for unit in 0..shape.units {
-        tile.write(unit, &mut Untimed);
+        tile.write(UnitId::new(unit), &mut Untimed);
     }
     let area = u64::from(shape.units) / 50;
     let mut draws = Stream::new(5, "test", "load");
     settle(&mut tile, area, 1.0, &mut |tile, writes| {
         for _ in 0..writes {
-            tile.write(draws.below(area) as u32, &mut Untimed);
+            tile.write(UnitId::new(draws.below(area) as u32), &mut Untimed);
         }
     });
     tile.check().unwrap();

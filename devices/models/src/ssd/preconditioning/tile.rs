@@ -1,5 +1,6 @@
 //! The simulation of one tile through a drive's history.
 
+use crate::ssd::ids::DieId;
 use crate::ssd::map::layout::{Layout, TileEnd, Tiles};
 use crate::ssd::preconditioning::load::{HistoryAccess, HistoryLoad, groups};
 use crate::ssd::preconditioning::memo;
@@ -76,7 +77,9 @@ impl TileHistory {
     fn closed(&self, mut tile: Translation, moved_share: f64, pace: Pace) -> TileEnd {
         // All tiles of a die together have as many free blocks as the die reserves.
         let reserve = self.params.start_free_blocks.max(1);
-        let ahead = tile.collect_to(0, reserve, &mut Untimed).unwrap_or(0);
+        let ahead = tile
+            .collect_to(DieId::new(0), reserve, &mut Untimed)
+            .unwrap_or(0);
         TileEnd {
             pace,
             ..tile.into_tile(ahead, moved_share)

@@ -1,5 +1,6 @@
 //! A load's writes to the simulated tile.
 
+use crate::ssd::ids::UnitId;
 use crate::ssd::preconditioning::load::{HistoryAccess, HistoryLoad};
 use crate::ssd::preconditioning::tiling::Tiling;
 use crate::ssd::translation::{Translation, Untimed};
@@ -37,7 +38,7 @@ impl Area {
         for _ in 0..writes.div_ceil(self.block) {
             let start = self.first + draws.below(blocks) * self.block;
             for unit in start..start + self.block {
-                tile.write(unit as u32, &mut Untimed);
+                tile.write(UnitId::new(unit as u32), &mut Untimed);
             }
         }
     }
@@ -77,7 +78,8 @@ impl Writer {
         match self.access {
             HistoryAccess::Sequential => {
                 for _ in 0..units {
-                    tile.write((self.area.first + self.position) as u32, &mut Untimed);
+                    let unit = self.area.first + self.position;
+                    tile.write(UnitId::new(unit as u32), &mut Untimed);
                     self.position = (self.position + 1) % self.area.units;
                 }
             }

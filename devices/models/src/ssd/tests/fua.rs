@@ -6,7 +6,7 @@ impl Bench {
     fn submit_fua<F: Front>(&mut self, ssd: &mut Ssd<F>, offset: u64, bytes: u64, at: u64) -> IoId {
         self.run(ssd, Time(at));
         self.calendar.advance_to(Time(at));
-        let mut io = Io::new(Op::Write, offset, bytes, Time(at));
+        let mut io = Io::new(Op::Write, ByteRange::new(offset, bytes), Time(at));
         io.fua = true;
         self.ios.push(io);
         let id = IoId::new(self.ios.len() as u32 - 1);

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::power::FlashPowerParams;
-use crate::ssd::nand::slc_cache::{SlcCacheParams, WhenFull};
+use crate::ssd::nand::params::{SlcCacheParams, WhenFull};
 
 const SET: u64 = 16_384;
 

@@ -11,10 +11,13 @@ fn addresses_of_all_slices_share_the_units_of_one() {
     let slice = params.capacity_bytes;
     let mut ssd = drive(&params);
     assert_eq!(ssd.params.addressable_bytes(), 2 * slice);
-    assert_eq!(ssd.units(slice + 4096, 8192), (1, 2));
     assert_eq!(
-        ssd.units(2 * slice - 4096, 4096).0,
-        (slice / 4096 - 1) as u32
+        ssd.units(ByteRange::new(slice + 4096, 8192)),
+        (UnitId::new(1), 2)
+    );
+    assert_eq!(
+        ssd.units(ByteRange::new(2 * slice - 4096, 4096)).0,
+        UnitId::new((slice / 4096 - 1) as u32)
     );
     let mut bench = Bench::new();
     bench.submit(&mut ssd, Op::Write, slice, 16384, 0);

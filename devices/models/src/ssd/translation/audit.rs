@@ -2,7 +2,7 @@
 
 use super::Translation;
 use crate::fault::Fault;
-use crate::ssd::map::slot::NONE;
+use crate::ssd::ids::{BlockId, NandSlot, UnitId};
 
 /// Slots up to which all are checked, of a run that has written much.
 const ALL_SLOTS: u64 = 1 << 20;
@@ -36,12 +36,14 @@ impl Translation {
             (self.space.blocks.count() / (sampled / per_block).max(8)).max(1) | 1
         };
         for block in (0..self.space.blocks.count()).step_by(stride as usize) {
-            let slots = block * per_block..(block + 1) * per_block;
+            let block = BlockId::new(block);
+            let slots = self.space.start(block).row(per_block);
             let mut marks_agree = true;
             let found = slots
                 .filter(|&slot| {
                     let unit = self.map.unit(block, slot);
-                    let holds = unit < self.space.shape.units && self.map.find(unit).slot == slot;
+                    let holds =
+                        unit.number() < self.space.shape.units && self.map.find(unit).slot == slot;
                     marks_agree &= holds == self.map.is_valid(block, slot);
                     holds
                 })
@@ -64,8 +66,9 @@ impl Translation {
             (self.space.shape.units / sampled).max(1)
         };
         for unit in (0..self.space.shape.units).step_by(unit_stride as usize) {
+            let unit = UnitId::new(unit);
             let slot = self.map.find(unit).slot;
-            if slot != NONE && self.map.unit(self.space.block_of.quotient(slot), slot) != unit {
+            if slot != NandSlot::NONE && self.map.unit(self.space.block(slot), slot) != unit {
                 return Err(format!(
                     "unit {unit} is not in slot {slot} where the map says"
                 ));
@@ -78,7 +81,7 @@ impl Translation {
     /// this capacity.
     pub(crate) fn failure(&self, capacity_bytes: u64) -> Option<Fault> {
         let die = self.stuck?;
-        let blocks = &self.space.dies[die as usize];
+        let blocks = &self.space.dies[die];
         let open = if self.params.separate_frontiers {
             "2 open ones, the host's and that of moved data"
         } else {

@@ -1,16 +1,17 @@
 //! When dies collect in the background.
 
-use raidlab_kernel::{Nanos, Time};
+use crate::ssd::ids::DieId;
+use raidlab_kernel::{Nanos, Table, Time};
 
 /// The clock of background collection on each die.
 #[derive(Debug)]
 pub(crate) struct Background {
     /// When the last step began; `Time::NEVER` if there was none since the last rest.
-    since: Vec<Time>,
+    since: Table<DieId, Time>,
     /// Until when a die rests.
-    rest: Vec<Time>,
+    rest: Table<DieId, Time>,
     /// True for a die whose wake is in the calendar.
-    wakes: Vec<bool>,
+    wakes: Table<DieId, bool>,
     /// Rest for each nanosecond of work.
     rest_ratio: f64,
     /// True once the first command has come.
@@ -21,9 +22,9 @@ impl Background {
     /// Dies that may spend this share of their time.
     pub(crate) fn new(dies: u32, share: f64) -> Background {
         Background {
-            since: vec![Time::NEVER; dies as usize],
-            rest: vec![Time::ZERO; dies as usize],
-            wakes: vec![false; dies as usize],
+            since: vec![Time::NEVER; dies as usize].into(),
+            rest: vec![Time::ZERO; dies as usize].into(),
+            wakes: vec![false; dies as usize].into(),
             rest_ratio: 1.0 / share - 1.0,
             started: false,
         }
@@ -35,8 +36,7 @@ impl Background {
     }
 
     /// Until when the die must rest, if it must.
-    pub(crate) fn rest(&mut self, die: u32, now: Time) -> Option<Time> {
-        let die = die as usize;
+    pub(crate) fn rest(&mut self, die: DieId, now: Time) -> Option<Time> {
         let since = std::mem::replace(&mut self.since[die], Time::NEVER);
         if since != Time::NEVER {
             let work = now.since(since);
@@ -47,22 +47,22 @@ impl Background {
     }
 
     /// A step begins.
-    pub(crate) fn begins(&mut self, die: u32, now: Time) {
-        self.since[die as usize] = now;
+    pub(crate) fn begins(&mut self, die: DieId, now: Time) {
+        self.since[die] = now;
     }
 
     /// The step had nothing to do.
-    pub(crate) fn found_nothing(&mut self, die: u32) {
-        self.since[die as usize] = Time::NEVER;
+    pub(crate) fn found_nothing(&mut self, die: DieId) {
+        self.since[die] = Time::NEVER;
     }
 
     /// The die is to be woken; false if its wake is in the calendar already.
-    pub(crate) fn wakes(&mut self, die: u32) -> bool {
-        !std::mem::replace(&mut self.wakes[die as usize], true)
+    pub(crate) fn wakes(&mut self, die: DieId) -> bool {
+        !std::mem::replace(&mut self.wakes[die], true)
     }
 
     /// The die was woken.
-    pub(crate) fn woke(&mut self, die: u32) {
-        self.wakes[die as usize] = false;
+    pub(crate) fn woke(&mut self, die: DieId) {
+        self.wakes[die] = false;
     }
 }

@@ -3,9 +3,11 @@
 //! Every die has its own free blocks and write frontiers, one for the host and one for what
 //! garbage collection moves; a policy may let both use the same one.
 
+use crate::ssd::ids::BlockId;
 use crate::ssd::map::layout::TileBlock;
 use crate::ssd::map::slot::Frontier;
 use prefetch_index::prefetch_index;
+use raidlab_kernel::Table;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
@@ -24,7 +26,7 @@ pub(crate) enum Origin {
 /// The block that a die is emptying.
 #[derive(Clone, Copy, Debug, Deserialize, Serialize)]
 pub(crate) struct Victim {
-    pub(crate) block: u32,
+    pub(crate) block: BlockId,
     /// Next page set to look at.
     pub(crate) next_set: u32,
     /// Units that the host may write until the block must be empty: as many as it frees.
@@ -37,7 +39,7 @@ pub(crate) struct Victim {
 #[derive(Debug, Deserialize, Serialize)]
 pub(crate) struct Die {
     /// In the order in which they will be opened.
-    pub(crate) free: VecDeque<u32>,
+    pub(crate) free: VecDeque<BlockId>,
     pub(crate) frontiers: [Frontier; 2],
     pub(crate) victim: Option<Victim>,
     /// Units that its last victims freed: a mean over some ten of them.
@@ -50,10 +52,10 @@ pub(crate) struct Die {
 #[derive(Debug, Deserialize, Serialize)]
 pub(crate) struct Blocks {
     /// Valid units, marked while the block cannot be a victim.
-    valid: Vec<u32>,
+    valid: Table<BlockId, u32>,
     /// Order in which blocks were closed.
-    closed: Vec<u32>,
-    erases: Vec<u32>,
+    closed: Table<BlockId, u32>,
+    erases: Table<BlockId, u32>,
     closings: u32,
 }
 
@@ -61,9 +63,9 @@ impl Blocks {
     /// `count` free blocks.
     pub(crate) fn new(count: usize) -> Blocks {
         Blocks {
-            valid: vec![NOT_CLOSED; count],
-            closed: vec![0; count],
-            erases: vec![0; count],
+            valid: vec![NOT_CLOSED; count].into(),
+            closed: vec![0; count].into(),
+            erases: vec![0; count].into(),
             closings: 0,
         }
     }
@@ -78,12 +80,12 @@ impl Blocks {
         if lengths != [count; 3] {
             return Err(format!("it has counters of {lengths:?} blocks"));
         }
-        let wrong = |&block: &u32| {
+        let wrong = |&block: &BlockId| {
             self.valid(block) > per_block
-                || self.closed[block as usize] > self.closings
-                || self.erases[block as usize] > most
+                || self.closed[block] > self.closings
+                || self.erases[block] > most
         };
-        match (0..self.count()).find(wrong) {
+        match self.ids().find(wrong) {
             Some(block) => Err(format!("the counters of block {block} are too large")),
             None if self.closings > most => Err("it has closed too many blocks".into()),
             None => Ok(()),
@@ -94,34 +96,39 @@ impl Blocks {
         self.valid.len() as u32
     }
 
+    /// All of them.
+    pub(crate) fn ids(&self) -> impl DoubleEndedIterator<Item = BlockId> + use<> {
+        self.valid.ids()
+    }
+
     /// Valid units of a block.
     #[inline]
-    pub(crate) fn valid(&self, block: u32) -> u32 {
-        self.valid[block as usize] & !NOT_CLOSED
+    pub(crate) fn valid(&self, block: BlockId) -> u32 {
+        self.valid[block] & !NOT_CLOSED
     }
 
     /// Prefetches a block's count of valid units.
     #[inline]
-    pub(crate) fn prefetch(&self, block: u32) {
-        prefetch_index(&self.valid, block as usize);
+    pub(crate) fn prefetch(&self, block: BlockId) {
+        prefetch_index(self.valid.as_slice(), block.index());
     }
 
     #[inline]
-    pub(crate) fn add_valid(&mut self, block: u32, units: u32) {
-        self.valid[block as usize] += units;
+    pub(crate) fn add_valid(&mut self, block: BlockId, units: u32) {
+        self.valid[block] += units;
     }
 
     #[inline]
-    pub(crate) fn drop_valid(&mut self, block: u32, units: u32) {
+    pub(crate) fn drop_valid(&mut self, block: BlockId, units: u32) {
         debug_assert!(
             self.valid(block) >= units,
             "block {block} has less than {units} units to lose"
         );
-        self.valid[block as usize] -= units;
+        self.valid[block] -= units;
     }
 
     /// When a block was closed; a block that is still open counts as closed last.
-    pub(crate) fn closing_order(&self, block: u32) -> u32 {
+    pub(crate) fn closing_order(&self, block: BlockId) -> u32 {
         if self.is_closed(block) {
             self.closed_at(block)
         } else {
@@ -130,48 +137,48 @@ impl Blocks {
     }
 
     /// The block takes no more data: from now on it may be a victim.
-    pub(crate) fn close(&mut self, block: u32) {
-        self.valid[block as usize] &= !NOT_CLOSED;
-        self.closed[block as usize] = self.closings;
+    pub(crate) fn close(&mut self, block: BlockId) {
+        self.valid[block] &= !NOT_CLOSED;
+        self.closed[block] = self.closings;
         self.closings += 1;
     }
 
     /// The block is being emptied: it cannot be chosen again.
-    pub(crate) fn take(&mut self, block: u32) {
-        self.valid[block as usize] |= NOT_CLOSED;
+    pub(crate) fn take(&mut self, block: BlockId) {
+        self.valid[block] |= NOT_CLOSED;
     }
 
     /// The block is erased and free.
-    pub(crate) fn erase(&mut self, block: u32) {
+    pub(crate) fn erase(&mut self, block: BlockId) {
         debug_assert_eq!(self.valid(block), 0, "block {block} erased with data in it");
-        self.valid[block as usize] = NOT_CLOSED;
-        self.erases[block as usize] += 1;
+        self.valid[block] = NOT_CLOSED;
+        self.erases[block] += 1;
     }
 
     #[inline]
-    pub(crate) fn is_closed(&self, block: u32) -> bool {
-        self.valid[block as usize] & NOT_CLOSED == 0
+    pub(crate) fn is_closed(&self, block: BlockId) -> bool {
+        self.valid[block] & NOT_CLOSED == 0
     }
 
     /// Valid counts of a range of blocks, larger than any real count where not closed.
-    pub(crate) fn candidates(&self, first: u32, count: u32) -> &[u32] {
-        &self.valid[first as usize..(first + count) as usize]
+    pub(crate) fn candidates(&self, first: BlockId, count: u32) -> &[u32] {
+        &self.valid.as_slice()[first.index()..][..count as usize]
     }
 
     /// How many blocks were closed since this one was.
-    pub(crate) fn age(&self, block: u32) -> u32 {
-        self.closings - self.closed[block as usize]
+    pub(crate) fn age(&self, block: BlockId) -> u32 {
+        self.closings - self.closed[block]
     }
 
-    pub(crate) fn erases(&self, block: u32) -> u32 {
-        self.erases[block as usize]
+    pub(crate) fn erases(&self, block: BlockId) -> u32 {
+        self.erases[block]
     }
 
     /// Puts a block into the state that a history has left, closed.
-    pub(crate) fn restore(&mut self, block: u32, left: &TileBlock) {
-        self.valid[block as usize] = left.valid;
-        self.closed[block as usize] = left.closed;
-        self.erases[block as usize] = left.erases;
+    pub(crate) fn restore(&mut self, block: BlockId, left: &TileBlock) {
+        self.valid[block] = left.valid;
+        self.closed[block] = left.closed;
+        self.erases[block] = left.erases;
         self.closings = self.closings.max(left.closed + 1);
     }
 
@@ -181,8 +188,8 @@ impl Blocks {
     }
 
     /// When the block was closed, in the order of closings.
-    pub(crate) fn closed_at(&self, block: u32) -> u32 {
-        self.closed[block as usize]
+    pub(crate) fn closed_at(&self, block: BlockId) -> u32 {
+        self.closed[block]
     }
 }
 
@@ -197,10 +204,10 @@ pub(crate) enum FreeOrder {
 
 impl Die {
     /// Adds an erased block to the free ones: at its place in their order.
-    pub(crate) fn add_free(&mut self, block: u32, blocks: &Blocks, order: FreeOrder) {
+    pub(crate) fn add_free(&mut self, block: BlockId, blocks: &Blocks, order: FreeOrder) {
         let wear = blocks.erases(block);
         let by_arrival = order == FreeOrder::Arrival;
-        let goes_behind = |&other: &u32| by_arrival || blocks.erases(other) <= wear;
+        let goes_behind = |&other: &BlockId| by_arrival || blocks.erases(other) <= wear;
         let before = self.free.iter().rposition(goes_behind);
         self.free.insert(before.map_or(0, |at| at + 1), block);
     }

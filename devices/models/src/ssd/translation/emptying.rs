@@ -1,6 +1,7 @@
 //! How a block is emptied: in step with the host, at once for lack of room, or in idle time.
 
 use super::{Translation, Work};
+use crate::ssd::ids::DieId;
 use crate::ssd::translation::blocks::{FreeOrder, Origin};
 use crate::ssd::translation::policy::{self, CollectionParams, LEVELLING_NEEDS, Policy};
 
@@ -27,7 +28,7 @@ impl Translation {
     /// many.
     pub(crate) fn collect_to<W: Work>(
         &mut self,
-        die: u32,
+        die: DieId,
         target: u32,
         work: &mut W,
     ) -> Option<u32> {
@@ -36,7 +37,7 @@ impl Translation {
 
     /// Collects until the host may open a block: the write waits for all of it. False, and the
     /// drive is stuck, if no block of the die has anything to free.
-    pub(crate) fn make_room<W: Work>(&mut self, die: u32, work: &mut W) -> bool {
+    pub(crate) fn make_room<W: Work>(&mut self, die: DieId, work: &mut W) -> bool {
         let enough = self.free_blocks(die, 2, Need::Room, work).is_some();
         if !enough {
             self.stuck = Some(die);
@@ -49,25 +50,25 @@ impl Translation {
     /// full of valid data, nothing can be freed; else every further try gains room.
     fn free_blocks<W: Work>(
         &mut self,
-        die: u32,
+        die: DieId,
         target: u32,
         need: Need,
         work: &mut W,
     ) -> Option<u32> {
         let (mut tries, mut ahead) = (0, 0);
-        while self.space.dies[die as usize].free.len() < target as usize {
+        while self.space.dies[die].free.len() < target as usize {
             tries += 1;
             let emptiest = tries > self.space.shape.blocks_per_die;
-            if self.space.dies[die as usize].victim.is_none() {
+            if self.space.dies[die].victim.is_none() {
                 let needed = if emptiest { Need::Emptiest } else { need };
                 if !self.choose_victim(die, needed) {
                     return None;
                 }
             }
-            if let Some(victim) = self.space.dies[die as usize].victim {
+            if let Some(victim) = self.space.dies[die].victim {
                 ahead += victim.budget.saturating_sub(victim.written);
             }
-            while self.space.dies[die as usize].victim.is_some() {
+            while self.space.dies[die].victim.is_some() {
                 self.collect_set(die, work);
             }
         }
@@ -75,18 +76,18 @@ impl Translation {
     }
 
     /// Collects on `die` in step with `units` that the host has written there.
-    pub(super) fn collect_in_step<W: Work>(&mut self, die: u32, units: u32, work: &mut W) {
+    pub(super) fn collect_in_step<W: Work>(&mut self, die: DieId, units: u32, work: &mut W) {
         let start = self.params.start_free_blocks as usize;
-        let state = &mut self.space.dies[die as usize];
+        let state = &mut self.space.dies[die];
         if state.victim.is_none()
             && (state.free.len() >= start || !self.choose_victim(die, Need::InStep))
         {
             return;
         }
-        if let Some(victim) = &mut self.space.dies[die as usize].victim {
+        if let Some(victim) = &mut self.space.dies[die].victim {
             victim.written += units;
         }
-        while let Some(victim) = self.space.dies[die as usize].victim {
+        while let Some(victim) = self.space.dies[die].victim {
             let due = u64::from(victim.written) * u64::from(self.space.shape.sets_per_block);
             let budget = self.space.budget(die, victim);
             let in_step = u64::from(victim.next_set) * u64::from(budget) >= due && budget > 0;
@@ -98,16 +99,16 @@ impl Translation {
     }
 
     /// True if collection in the background has not reached its goal on a die.
-    pub(crate) fn wants_free_blocks(&self, die: u32) -> bool {
-        self.space.dies[die as usize].free.len() < self.params.background_free_blocks as usize
+    pub(crate) fn wants_free_blocks(&self, die: DieId) -> bool {
+        self.space.dies[die].free.len() < self.params.background_free_blocks as usize
     }
 
     /// Collects in the background of a history until every die has `target` free blocks or `most`
     /// units have been moved.
     pub(crate) fn collect_while_idle<W: Work>(&mut self, target: u32, most: u64, work: &mut W) {
         let before = self.counts.moved;
-        for die in 0..self.space.shape.dies {
-            while self.space.dies[die as usize].free.len() < target as usize
+        for die in self.space.dies.ids() {
+            while self.space.dies[die].free.len() < target as usize
                 && self.counts.moved - before < most
                 && self.collect_in_background(die, work)
             {}
@@ -117,23 +118,23 @@ impl Translation {
     /// One step of collection on a die that has nothing else to do, until it has
     /// `background_free_blocks`; false if there is nothing to do. A step gives the die work, and
     /// the next step follows that: so it skips page sets without valid data.
-    pub(crate) fn collect_in_background<W: Work>(&mut self, die: u32, work: &mut W) -> bool {
+    pub(crate) fn collect_in_background<W: Work>(&mut self, die: DieId, work: &mut W) -> bool {
         let target = self.params.background_free_blocks as usize;
-        let state = &self.space.dies[die as usize];
+        let state = &self.space.dies[die];
         if state.victim.is_none() {
             if state.free.len() >= target || !self.choose_victim(die, Need::Idle) {
                 return false;
             }
-            let victim = self.space.dies[die as usize].victim.expect("just chosen");
+            let victim = self.space.dies[die].victim.expect("just chosen");
             // A full block frees nothing: idle time is not spent on it.
             if victim.budget == 0 {
                 self.space.blocks.close(victim.block);
-                self.space.dies[die as usize].victim = None;
+                self.space.dies[die].victim = None;
                 return false;
             }
         }
         let mut worked = self.collect_set(die, work);
-        while self.space.dies[die as usize].victim.is_some()
+        while self.space.dies[die].victim.is_some()
             && (!worked || self.space.shares_last_block(die))
         {
             worked |= self.collect_set(die, work);
@@ -141,16 +142,11 @@ impl Translation {
         true
     }
 
-    fn choose_victim(&mut self, die: u32, need: Need) -> bool {
-        let range = (
-            die * self.space.shape.blocks_per_die,
-            self.space.shape.blocks_per_die,
-        );
+    fn choose_victim(&mut self, die: DieId, need: Need) -> bool {
+        let shape = self.space.shape;
+        let range = (shape.first_block(die), shape.blocks_per_die);
         let per_block = self.space.block_of.get();
-        let (free, gap) = (
-            self.space.dies[die as usize].free.len(),
-            self.params.wear_gap,
-        );
+        let (free, gap) = (self.space.dies[die].free.len(), self.params.wear_gap);
         if need == Need::InStep && gap > 0 && free + 1 >= LEVELLING_NEEDS as usize {
             if let Some(block) = policy::least_worn(&self.space.blocks, range, gap) {
                 self.space
@@ -174,7 +170,7 @@ impl Translation {
         if need == Need::Emptiest && budget == 0 {
             return false;
         }
-        let usual = &mut self.space.dies[die as usize].usual_budget;
+        let usual = &mut self.space.dies[die].usual_budget;
         *usual = if *usual == 0 {
             budget
         } else {
@@ -192,13 +188,16 @@ impl Translation {
 
     /// Moves what is valid in the victim's next page set; erases the block after the last one.
     /// False if the die has nothing to do for it.
-    pub(crate) fn collect_set<W: Work>(&mut self, die: u32, work: &mut W) -> bool {
-        let Some(mut victim) = self.space.dies[die as usize].victim else {
+    pub(crate) fn collect_set<W: Work>(&mut self, die: DieId, work: &mut W) -> bool {
+        let Some(mut victim) = self.space.dies[die].victim else {
             return false;
         };
         let mut moved = 0;
         let per_set = self.space.shape.units_per_set;
-        let first = victim.block * self.space.block_of.get() + victim.next_set * per_set;
+        let first = self
+            .space
+            .start(victim.block)
+            .plus(victim.next_set * per_set);
         if self.space.blocks.valid(victim.block) == 0 {
             victim.next_set = self.space.shape.sets_per_block - 1;
         } else {
@@ -209,7 +208,7 @@ impl Translation {
             if count > 0 {
                 work.collect_read(die, self.space.set(first), count);
                 self.space.blocks.drop_valid(victim.block, count);
-                self.space.dies[die as usize].valid -= count;
+                self.space.dies[die].valid -= count;
             }
             if work.follows_map() {
                 for &home in &moving {
@@ -234,7 +233,7 @@ impl Translation {
             self.moving = moving;
         }
         victim.next_set += 1;
-        let state = &mut self.space.dies[die as usize];
+        let state = &mut self.space.dies[die];
         if victim.next_set < self.space.shape.sets_per_block {
             state.victim = Some(victim);
             return moved > 0;

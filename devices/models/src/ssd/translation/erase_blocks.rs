@@ -1,7 +1,8 @@
 //! The erase blocks of a drive, to look at.
 
 use super::space::Space;
-use crate::ssd::map::slot::NONE;
+use crate::ssd::ids::BlockId;
+use raidlab_kernel::Table;
 use serde::Serialize;
 
 /// What a block is to the translation layer.
@@ -36,29 +37,29 @@ pub struct EraseBlocks {
 impl Space {
     /// The erase blocks as they are now.
     pub(crate) fn erase_blocks(&self) -> EraseBlocks {
-        let every = 0..self.blocks.count();
-        let mut states = vec![BlockState::Emptying; every.len()];
-        for block in every.clone().filter(|&block| self.blocks.is_closed(block)) {
-            states[block as usize] = BlockState::Closed;
+        let count = self.blocks.count() as usize;
+        let mut states = Table::<BlockId, _>::from(vec![BlockState::Emptying; count]);
+        for block in self
+            .blocks
+            .ids()
+            .filter(|&block| self.blocks.is_closed(block))
+        {
+            states[block] = BlockState::Closed;
         }
         for die in &self.dies {
             for &block in &die.free {
-                states[block as usize] = BlockState::Free;
+                states[block] = BlockState::Free;
             }
-            let open = die.frontiers.iter().map(|frontier| frontier.block);
-            for block in open.filter(|&block| block != NONE) {
-                states[block as usize] = BlockState::Open;
+            for frontier in die.frontiers.iter().filter(|frontier| frontier.is_open()) {
+                states[frontier.block] = BlockState::Open;
             }
         }
         EraseBlocks {
             dies: self.dies.len() as u32,
             units: self.block_of.get(),
-            states,
-            valid: every
-                .clone()
-                .map(|block| self.blocks.valid(block))
-                .collect(),
-            erases: every.map(|block| self.blocks.erases(block)).collect(),
+            states: states.as_slice().to_vec(),
+            valid: (self.blocks.ids().map(|block| self.blocks.valid(block))).collect(),
+            erases: (self.blocks.ids().map(|block| self.blocks.erases(block))).collect(),
         }
     }
 }

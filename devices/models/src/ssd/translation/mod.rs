@@ -13,9 +13,10 @@ pub mod shape;
 pub mod space;
 mod tiles;
 
+use crate::ssd::ids::{DieId, HomeId, NandSlot, SetId, UnitId};
 use crate::ssd::map::layout::Layout;
 use crate::ssd::map::mapping::Mapping;
-use crate::ssd::map::slot::{Found, Frontier, NONE};
+use crate::ssd::map::slot::{Found, Frontier};
 use blocks::Origin;
 use policy::CollectionParams;
 use raidlab_kernel::Stream;
@@ -26,30 +27,30 @@ use space::Space;
 /// Takes the NAND operations that the translation layer causes, in order.
 pub(crate) trait Work {
     /// A page set is full and is programmed; sets are numbered over the whole drive.
-    fn program(&mut self, die: u32, origin: Origin, set: u32);
+    fn program(&mut self, die: DieId, origin: Origin, set: SetId);
     /// `units` of a page set are read to be moved.
-    fn collect_read(&mut self, die: u32, set: u32, units: u32);
+    fn collect_read(&mut self, die: DieId, set: SetId, units: u32);
     /// A block is erased.
-    fn erase(&mut self, die: u32);
+    fn erase(&mut self, die: DieId);
     /// True if `moved` has an effect.
     fn follows_map(&self) -> bool {
         false
     }
     /// True if a die's share of the write buffer has room for another page set of the host's.
-    fn has_share(&self, _die: u32) -> bool {
+    fn has_share(&self, _die: DieId) -> bool {
         true
     }
     /// The map changes for a unit that is moved.
-    fn moved(&mut self, _unit: u32) {}
+    fn moved(&mut self, _unit: UnitId) {}
 }
 
 /// Lets every operation pass without effect.
 pub(crate) struct Untimed;
 
 impl Work for Untimed {
-    fn program(&mut self, _die: u32, _origin: Origin, _set: u32) {}
-    fn collect_read(&mut self, _die: u32, _set: u32, _units: u32) {}
-    fn erase(&mut self, _die: u32) {}
+    fn program(&mut self, _die: DieId, _origin: Origin, _set: SetId) {}
+    fn collect_read(&mut self, _die: DieId, _set: SetId, _units: u32) {}
+    fn erase(&mut self, _die: DieId) {}
 }
 
 /// Map, blocks, frontiers and garbage collection of one drive.
@@ -59,7 +60,7 @@ pub(crate) struct Translation {
     pub(crate) map: Mapping,
     pub(crate) space: Space,
     /// The die whose page set the host is filling.
-    current: u32,
+    current: DieId,
     /// Units that a die may hold so that collection can always free a block.
     die_limit: u32,
     draws: Stream,
@@ -68,9 +69,9 @@ pub(crate) struct Translation {
     /// Of all units that a history's last load at random had NAND write, those that were moved.
     moved_share: f64,
     /// The die on which nothing can be freed any more.
-    stuck: Option<u32>,
+    stuck: Option<DieId>,
     /// Homes of units on the move; a field, so that collection allocates nothing.
-    moving: Vec<u32>,
+    moving: Vec<HomeId>,
 }
 
 /// Blocks of a die that never hold data: the one that garbage collection fills last, one that
@@ -86,12 +87,11 @@ impl Translation {
         draws: Stream,
     ) -> Translation {
         let per_block = shape.units_per_block();
-        let count = shape.dies * shape.blocks_per_die;
         Translation {
             params,
-            map: Mapping::new(shape.units, count, per_block, layout),
+            map: Mapping::new(shape.units, shape.blocks(), per_block, layout),
             space: Space::new(shape, params.separate_frontiers),
-            current: 0,
+            current: DieId::new(0),
             die_limit: shape.units_per_die() - WORKING_BLOCKS * per_block,
             draws,
             counts: Counts::default(),
@@ -136,45 +136,43 @@ impl Translation {
     }
 
     /// The units that lie in a page set.
-    pub(crate) fn units_of(&self, set: u32) -> impl Iterator<Item = u32> + '_ {
-        let first = set * self.space.shape.units_per_set;
-        let block = self.space.block_of.quotient(first);
-        let slots = first..first + self.space.shape.units_per_set;
+    pub(crate) fn units_of(&self, set: SetId) -> impl Iterator<Item = UnitId> + '_ {
+        let slots = self.space.slots(set);
+        let block = self.space.block(slots.start);
+        let slots = slots.start.row(self.space.shape.units_per_set);
         let here = slots.filter(move |&slot| self.map.is_valid(block, slot));
         here.map(move |slot| self.map.unit(block, slot))
     }
 
     /// The die whose page set the host is filling.
     #[inline]
-    pub(crate) fn current_die(&self) -> u32 {
+    pub(crate) fn current_die(&self) -> DieId {
         self.current
     }
 
     /// Prefetches what a write of `unit` needs; nothing for a unit beyond the end.
     #[inline]
-    pub(crate) fn prefetch(&self, unit: u32) {
-        if unit < self.space.shape.units {
+    pub(crate) fn prefetch(&self, unit: UnitId) {
+        if unit.number() < self.space.shape.units {
             let laid = self.map.layout().find(unit);
             self.map.prefetch(laid);
-            if laid.slot != NONE {
-                self.space
-                    .blocks
-                    .prefetch(self.space.block_of.quotient(laid.slot));
+            if laid.slot != NandSlot::NONE {
+                self.space.blocks.prefetch(self.space.block(laid.slot));
             }
         }
     }
 
     /// Prefetches what [`Translation::prefetch`] needs.
     #[inline]
-    pub(crate) fn prefetch_layout(&self, unit: u32) {
-        if unit < self.space.shape.units {
+    pub(crate) fn prefetch_layout(&self, unit: UnitId) {
+        if unit.number() < self.space.shape.units {
             self.map.layout().prefetch(unit);
         }
     }
 
     /// The host writes `unit`.
     #[inline]
-    pub(crate) fn write<W: Work>(&mut self, unit: u32, work: &mut W) {
+    pub(crate) fn write<W: Work>(&mut self, unit: UnitId, work: &mut W) {
         self.write_over(self.map.find(unit), work);
     }
 
@@ -191,7 +189,7 @@ impl Translation {
             // Making room may have moved the unit itself.
             slot = self.map.at(home).slot;
         }
-        if slot != NONE {
+        if slot != NandSlot::NONE {
             self.invalidate(slot);
         }
         if self.append(die, Origin::Host, &[home]) {
@@ -205,17 +203,17 @@ impl Translation {
         if room == self.space.shape.units_per_set {
             return;
         }
-        let frontier = &mut self.space.dies[self.current as usize].frontiers[Origin::Host as usize];
+        let frontier = &mut self.space.dies[self.current].frontiers[Origin::Host as usize];
         frontier.next += room;
         self.counts.padded += u64::from(room);
         self.finish_set(work);
     }
 
     /// The range of units from `first` on holds nothing any more.
-    pub(crate) fn trim(&mut self, first: u32, count: u32) {
-        for unit in first..first + count {
+    pub(crate) fn trim(&mut self, first: UnitId, count: u32) {
+        for unit in first.row(count) {
             let Found { home, slot } = self.map.find(unit);
-            if slot != NONE {
+            if slot != NandSlot::NONE {
                 self.invalidate(slot);
                 self.map.clear(home);
             }
@@ -237,16 +235,16 @@ impl Translation {
     /// that, the others would wait for it once all of the buffer waits for it, and it would stay
     /// slow: data that are overwritten in the buffer keep their place there, so a die with much of
     /// the buffer loses less than others by overwriting, and collects more.
-    fn next_die<W: Work>(&self, work: &W) -> u32 {
-        let after = |die| {
-            if die + 1 == self.space.shape.dies {
-                0
+    fn next_die<W: Work>(&self, work: &W) -> DieId {
+        let after = |die: DieId| {
+            if die.number() + 1 == self.space.shape.dies {
+                DieId::new(0)
             } else {
-                die + 1
+                die.plus(1)
             }
         };
-        let can_hold = |die: u32| {
-            self.space.dies[die as usize].valid + self.space.shape.units_per_set <= self.die_limit
+        let can_hold = |die: DieId| {
+            self.space.dies[die].valid + self.space.shape.units_per_set <= self.die_limit
         };
         let mut die = self.current;
         let mut first = None;
@@ -265,33 +263,31 @@ impl Translation {
     /// Writes the units with these homes at a frontier of `die` whose page set has room for them;
     /// true if it has no more.
     #[inline]
-    fn append(&mut self, die: u32, origin: Origin, homes: &[u32]) -> bool {
+    fn append(&mut self, die: DieId, origin: Origin, homes: &[HomeId]) -> bool {
         let count = homes.len() as u32;
         let stream = self.space.stream(origin);
-        let state = &mut self.space.dies[die as usize];
+        let state = &mut self.space.dies[die];
         let frontier = &mut state.frontiers[stream];
-        let (block, slot) = (
-            frontier.block,
-            frontier.block * self.space.block_of.get() + frontier.next,
-        );
+        let (block, before) = (frontier.block, frontier.next);
         frontier.next += count;
         let is_full = self.space.set_of.split(frontier.next).1 == 0;
         state.valid += count;
         self.space.blocks.add_valid(block, count);
-        self.map.put(homes, slot);
+        self.map.put(homes, self.space.start(block).plus(before));
         is_full
     }
 
     #[inline]
-    fn invalidate(&mut self, slot: u32) {
-        let block = self.space.block_of.quotient(slot);
+    fn invalidate(&mut self, slot: NandSlot) {
+        let block = self.space.block(slot);
         self.map.invalidate(block, slot);
         self.space.blocks.drop_valid(block, 1);
-        self.space.dies[self.space.die_of.quotient(block) as usize].valid -= 1;
+        let die = self.space.die(block);
+        self.space.dies[die].valid -= 1;
     }
 
     /// Closes the frontier's block and opens a free one; false if none can be had.
-    fn open<W: Work>(&mut self, die: u32, origin: Origin, work: &mut W) -> bool {
+    fn open<W: Work>(&mut self, die: DieId, origin: Origin, work: &mut W) -> bool {
         let stream = self.space.stream(origin);
         // The last free block belongs to collection, which could free nothing without it.
         if origin == Origin::Host {
@@ -299,15 +295,15 @@ impl Translation {
                 return false;
             }
             // Collection may have opened a block for both.
-            let frontier = self.space.dies[die as usize].frontiers[stream];
-            if frontier.block != NONE && frontier.next < self.space.block_of.get() {
+            let frontier = self.space.dies[die].frontiers[stream];
+            if frontier.is_open() && frontier.next < self.space.block_of.get() {
                 return true;
             }
         }
-        let state = &mut self.space.dies[die as usize];
-        let full = state.frontiers[stream].block;
-        if full != NONE {
-            self.space.blocks.close(full);
+        let state = &mut self.space.dies[die];
+        let full = state.frontiers[stream];
+        if full.is_open() {
+            self.space.blocks.close(full.block);
         }
         // With wear levelling they are in the order of wear. Moved data are cold, so they go to a
         // worn block.

@@ -10,6 +10,7 @@
 //! "The design and implementation of a log-structured file system", 1992).
 
 use crate::bounds::Bounds;
+use crate::ssd::ids::BlockId;
 use crate::ssd::translation::blocks::Blocks;
 use raidlab_kernel::Stream;
 use schemars::JsonSchema;
@@ -128,17 +129,17 @@ impl Default for CollectionParams {
 pub(crate) fn victim(
     params: &CollectionParams,
     blocks: &Blocks,
-    (first, count): (u32, u32),
+    (first, count): (BlockId, u32),
     units_per_block: u32,
     draws: &mut Stream,
-) -> Option<u32> {
-    let closed = (first..first + count).filter(|&block| blocks.is_closed(block));
+) -> Option<BlockId> {
+    let closed = first.row(count).filter(|&block| blocks.is_closed(block));
     match params.policy {
         Policy::Greedy => {
             let candidates = blocks.candidates(first, count);
             let least = *candidates.iter().min()?;
             let index = candidates.iter().position(|&valid| valid == least)?;
-            Some(first + index as u32).filter(|&block| blocks.is_closed(block))
+            Some(first.plus(index as u32)).filter(|&block| blocks.is_closed(block))
         }
         Policy::FirstInFirstOut => closed.max_by_key(|&block| blocks.age(block)),
         Policy::Random => any_closed(blocks, first, count, draws),
@@ -157,23 +158,27 @@ pub(crate) fn victim(
 }
 
 /// A closed block, each as likely.
-fn any_closed(blocks: &Blocks, first: u32, count: u32, draws: &mut Stream) -> Option<u32> {
+fn any_closed(blocks: &Blocks, first: BlockId, count: u32, draws: &mut Stream) -> Option<BlockId> {
     // Nearly all blocks are closed once collection is needed; the search is for the rest.
     for _ in 0..64 {
-        let block = first + draws.below(u64::from(count)) as u32;
+        let block = first.plus(draws.below(u64::from(count)) as u32);
         if blocks.is_closed(block) {
             return Some(block);
         }
     }
-    let closed = |block: &u32| blocks.is_closed(*block);
-    let total = (first..first + count).filter(closed).count();
+    let closed = |block: &BlockId| blocks.is_closed(*block);
+    let total = first.row(count).filter(closed).count();
     let nth = draws.below(total as u64) as usize;
-    (first..first + count).filter(closed).nth(nth)
+    first.row(count).filter(closed).nth(nth)
 }
 
 /// The closed block that lags furthest behind in wear, if it lags by `gap` or more.
-pub(crate) fn least_worn(blocks: &Blocks, (first, count): (u32, u32), gap: u32) -> Option<u32> {
-    let range = first..first + count;
+pub(crate) fn least_worn(
+    blocks: &Blocks,
+    (first, count): (BlockId, u32),
+    gap: u32,
+) -> Option<BlockId> {
+    let range = first.row(count);
     let most = range.clone().map(|block| blocks.erases(block)).max()?;
     range
         .filter(|&block| blocks.is_closed(block))

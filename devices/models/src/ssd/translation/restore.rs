@@ -2,12 +2,13 @@
 //! before tables are made of it. A file whose checksum is right may still say anything.
 
 use super::{Counts, Shape, Translation, WORKING_BLOCKS};
+use crate::ssd::ids::{BlockId, DieId};
 use crate::ssd::map::mapping::SavedMapping;
-use crate::ssd::map::slot::{Frontier, NONE};
+use crate::ssd::map::slot::Frontier;
 use crate::ssd::translation::blocks::{Blocks, Die, Victim};
 use crate::ssd::translation::policy::CollectionParams;
 use crate::ssd::translation::space::Space;
-use raidlab_kernel::{Divider, Stream};
+use raidlab_kernel::{Divider, Stream, Table};
 use serde::{Deserialize, Serialize, Serializer};
 
 /// Counters of a file stay below this, so that a run cannot bring them to their end.
@@ -40,12 +41,12 @@ pub(crate) struct SavedTranslation {
     params: CollectionParams,
     map: SavedMapping,
     blocks: Blocks,
-    dies: Vec<Die>,
+    dies: Table<DieId, Die>,
     block_of: Divider,
     die_of: Divider,
     set_of: Divider,
     sets_of: Divider,
-    current: u32,
+    current: DieId,
     die_limit: u32,
     draws: Stream,
     counts: Counts,
@@ -127,27 +128,26 @@ impl SavedTranslation {
         if divisors.map(Divider::get) != expected || self.die_limit != limit {
             return Err("its sizes are not those of its dies".into());
         }
-        if self.dies.len() != shape.dies as usize || self.current >= shape.dies {
+        if self.dies.len() != shape.dies as usize || self.current.number() >= shape.dies {
             return Err(format!("it has {} dies", self.dies.len()));
         }
         if !(0.0..=1.0).contains(&self.moved_share) {
             return Err(format!("a share of {} was moved", self.moved_share));
         }
-        let count = shape.dies * shape.blocks_per_die;
-        self.blocks.agree(count, per_block, MOST)?;
-        (0..).zip(&self.dies).try_for_each(|(index, die)| {
+        self.blocks.agree(shape.blocks(), per_block, MOST)?;
+        self.dies.entries().try_for_each(|(index, die)| {
             self.die_agrees(index, die)
                 .map_err(|why| format!("die {index}: {why}"))
         })
     }
 
     /// Each block of a die is closed, free, open or being emptied: one of these.
-    fn die_agrees(&self, index: u32, die: &Die) -> Result<(), String> {
+    fn die_agrees(&self, index: DieId, die: &Die) -> Result<(), String> {
         let shape = self.shape;
         let per_block = shape.units_per_block();
-        let first = index * shape.blocks_per_die;
+        let first = shape.first_block(index);
         let mut roles = vec![0_u32; shape.blocks_per_die as usize];
-        let mut count = |block: u32| match block.checked_sub(first) {
+        let mut count = |block: BlockId| match block.number().checked_sub(first.number()) {
             Some(at) if at < shape.blocks_per_die => {
                 roles[at as usize] += 1;
                 Ok(())
@@ -155,7 +155,7 @@ impl SavedTranslation {
             _ => Err(format!("block {block} is not one of its own")),
         };
         die.free.iter().try_for_each(|&block| count(block))?;
-        let open = || die.frontiers.iter().filter(|open| open.block != NONE);
+        let open = || die.frontiers.iter().filter(|open| open.is_open());
         for &Frontier { block, next } in open() {
             count(block)?;
             if next > per_block {
@@ -169,12 +169,12 @@ impl SavedTranslation {
                 return Err(format!("block {} is emptied at {next_set}", victim.block));
             }
         }
-        for (block, &roles) in (first..).zip(&roles) {
+        for (block, &roles) in shape.blocks_of(index).zip(&roles) {
             if roles != u32::from(!self.blocks.is_closed(block)) {
                 return Err(format!("block {block} is not what the counters say"));
             }
         }
-        let holds = |&&block: &&u32| self.blocks.valid(block) > 0;
+        let holds = |&&block: &&BlockId| self.blocks.valid(block) > 0;
         if let Some(block) = die.free.iter().find(holds) {
             return Err(format!("block {block} is free and holds data"));
         }
@@ -189,11 +189,11 @@ impl Translation {
     /// Nothing lies where an open block is to be written, or where a victim was emptied.
     fn check_ahead(&self) -> Result<(), String> {
         let per_block = self.space.block_of.get();
-        let any = |block: u32, from: u32, to: u32| {
-            (from..to).any(|at| self.map.is_valid(block, block * per_block + at))
+        let any = |block: BlockId, from: u32, to: u32| {
+            (from..to).any(|at| self.map.is_valid(block, self.space.start(block).plus(at)))
         };
         for die in &self.space.dies {
-            for open in die.frontiers.iter().filter(|open| open.block != NONE) {
+            for open in die.frontiers.iter().filter(|open| open.is_open()) {
                 if any(open.block, open.next, per_block) {
                     return Err(format!("block {} holds data ahead", open.block));
                 }

@@ -1,5 +1,6 @@
 //! The sizes of a drive's address spaces, and what is counted there.
 
+use crate::ssd::ids::{BlockId, DieId};
 use serde::{Deserialize, Serialize};
 
 /// The numbers that make up a drive's address spaces.
@@ -24,6 +25,21 @@ impl Shape {
 
     pub(crate) fn units_per_die(&self) -> u32 {
         self.blocks_per_die * self.units_per_block()
+    }
+
+    /// Blocks of all dies.
+    pub(crate) fn blocks(&self) -> u32 {
+        self.dies * self.blocks_per_die
+    }
+
+    /// The first block of a die.
+    pub(crate) fn first_block(&self, die: DieId) -> BlockId {
+        BlockId::new(die.number() * self.blocks_per_die)
+    }
+
+    /// The blocks of a die.
+    pub(crate) fn blocks_of(&self, die: DieId) -> impl DoubleEndedIterator<Item = BlockId> + Clone {
+        self.first_block(die).row(self.blocks_per_die)
     }
 }
 

@@ -2,9 +2,11 @@
 //! valid; and where page sets and slots lie in them.
 
 use super::Shape;
-use crate::ssd::map::slot::{Frontier, NONE};
+use crate::ssd::ids::{BlockId, DieId, NandSlot, SetId, SetInBlock};
+use crate::ssd::map::slot::Frontier;
 use crate::ssd::translation::blocks::{Blocks, Die, Origin, Victim};
-use raidlab_kernel::Divider;
+use raidlab_kernel::{Divider, Table};
+use std::ops::Range;
 
 /// Free blocks that a die reserves for the frontiers; it can spare any others.
 const FRONTIER_RESERVE: usize = 2;
@@ -16,7 +18,7 @@ pub(crate) struct Space {
     /// The host and collection have a frontier each.
     pub(super) separate: bool,
     pub(super) blocks: Blocks,
-    pub(super) dies: Vec<Die>,
+    pub(super) dies: Table<DieId, Die>,
     /// Divide slots into blocks, blocks into dies, slots into page sets, sets into blocks.
     pub(super) block_of: Divider,
     pub(super) die_of: Divider,
@@ -29,7 +31,7 @@ impl Space {
     pub(super) fn new(shape: Shape, separate: bool) -> Space {
         let dies = (0..shape.dies)
             .map(|die| Die {
-                free: (die * shape.blocks_per_die..(die + 1) * shape.blocks_per_die).collect(),
+                free: shape.blocks_of(DieId::new(die)).collect(),
                 frontiers: [Frontier::CLOSED; 2],
                 victim: None,
                 usual_budget: 0,
@@ -39,7 +41,7 @@ impl Space {
         Space {
             shape,
             separate,
-            blocks: Blocks::new((shape.dies * shape.blocks_per_die) as usize),
+            blocks: Blocks::new(shape.blocks() as usize),
             dies,
             block_of: Divider::new(shape.units_per_block()),
             die_of: Divider::new(shape.blocks_per_die),
@@ -56,45 +58,70 @@ impl Space {
     /// Units in page sets that are open: placed, and not programmed yet.
     pub(crate) fn units_in_open_sets(&self) -> u64 {
         let frontiers = self.dies.iter().flat_map(|die| &die.frontiers);
-        let open = frontiers.filter(|frontier| frontier.block != NONE);
+        let open = frontiers.filter(|frontier| frontier.is_open());
         open.map(|frontier| u64::from(self.set_of.split(frontier.next).1))
             .sum()
     }
 
     /// The page set of a slot, sets numbered over the whole drive.
     #[inline]
-    pub(crate) fn set(&self, slot: u32) -> u32 {
-        self.set_of.quotient(slot)
+    pub(crate) fn set(&self, slot: NandSlot) -> SetId {
+        SetId::new(self.set_of.quotient(slot.number()))
     }
 
-    /// (die of a page set, number of the set in its block)
+    /// The block of a slot.
     #[inline]
-    pub(crate) fn locate(&self, set: u32) -> (u32, u32) {
-        let (block, within) = self.sets_of.split(set);
-        (self.die_of.quotient(block), within)
+    pub(super) fn block(&self, slot: NandSlot) -> BlockId {
+        BlockId::new(self.block_of.quotient(slot.number()))
+    }
+
+    /// The die of a block.
+    #[inline]
+    pub(super) fn die(&self, block: BlockId) -> DieId {
+        DieId::new(self.die_of.quotient(block.number()))
+    }
+
+    /// The slots of a page set.
+    #[inline]
+    pub(crate) fn slots(&self, set: SetId) -> Range<NandSlot> {
+        let first = NandSlot::new(set.number() * self.shape.units_per_set);
+        first..first.plus(self.shape.units_per_set)
+    }
+
+    /// The first slot of a block.
+    #[inline]
+    pub(super) fn start(&self, block: BlockId) -> NandSlot {
+        NandSlot::new(block.number() * self.block_of.get())
+    }
+
+    /// The die of a page set, and the set's place in its block.
+    #[inline]
+    pub(crate) fn locate(&self, set: SetId) -> (DieId, SetInBlock) {
+        let (block, within) = self.sets_of.split(set.number());
+        (self.die(BlockId::new(block)), SetInBlock::new(within))
     }
 
     /// The page set that the host is filling; none if the next write opens a block or set.
     #[inline]
-    pub(crate) fn open_set(&self, die: u32) -> u32 {
-        let frontier = self.dies[die as usize].frontiers[Origin::Host as usize];
-        if frontier.block == NONE || self.set_of.split(frontier.next).1 == 0 {
-            return NONE;
+    pub(crate) fn open_set(&self, die: DieId) -> SetId {
+        let frontier = self.dies[die].frontiers[Origin::Host as usize];
+        if !frontier.is_open() || self.set_of.split(frontier.next).1 == 0 {
+            return SetId::NONE;
         }
-        self.set(frontier.block * self.block_of.get() + frontier.next)
+        self.set(self.start(frontier.block).plus(frontier.next))
     }
 
     /// The page set before a frontier.
-    pub(super) fn last_set(&self, die: u32, origin: Origin) -> u32 {
-        let Frontier { block, next } = self.dies[die as usize].frontiers[self.stream(origin)];
-        self.set(block * self.block_of.get() + next - 1)
+    pub(super) fn last_set(&self, die: DieId, origin: Origin) -> SetId {
+        let Frontier { block, next } = self.dies[die].frontiers[self.stream(origin)];
+        self.set(self.start(block).plus(next - 1))
     }
 
     /// Units that still fit into the page set at a frontier; as many as it holds if that is a new
     /// one.
     #[inline]
-    pub(crate) fn room_in_set(&self, die: u32, origin: Origin) -> u32 {
-        let next = self.dies[die as usize].frontiers[self.stream(origin)].next;
+    pub(crate) fn room_in_set(&self, die: DieId, origin: Origin) -> u32 {
+        let next = self.dies[die].frontiers[self.stream(origin)].next;
         self.shape.units_per_set - self.set_of.split(next).1
     }
 
@@ -110,16 +137,16 @@ impl Space {
 
     /// True if a frontier of `die` has no room left.
     #[inline]
-    pub(super) fn needs_block(&self, die: u32, origin: Origin) -> bool {
-        let frontier = self.dies[die as usize].frontiers[self.stream(origin)];
-        frontier.block == NONE || frontier.next == self.block_of.get()
+    pub(super) fn needs_block(&self, die: DieId, origin: Origin) -> bool {
+        let frontier = self.dies[die].frontiers[self.stream(origin)];
+        !frontier.is_open() || frontier.next == self.block_of.get()
     }
 
     /// Units that the host may write until the victim must be empty. A bad victim frees little. It
     /// may take as long as a usual one while the die can spare free blocks; else all writes would
     /// wait for that die.
-    pub(super) fn budget(&self, die: u32, victim: Victim) -> u32 {
-        let state = &self.dies[die as usize];
+    pub(super) fn budget(&self, die: DieId, victim: Victim) -> u32 {
+        let state = &self.dies[die];
         if state.free.len() > FRONTIER_RESERVE {
             victim.budget.max(state.usual_budget)
         } else {
@@ -140,14 +167,14 @@ impl Space {
 
     /// True if the host writes to the block into which the victim is being moved and there is no
     /// other: the victim is then emptied before the host goes on, which could fill the block.
-    pub(super) fn shares_last_block(&self, die: u32) -> bool {
-        !self.separate && self.dies[die as usize].free.is_empty()
+    pub(super) fn shares_last_block(&self, die: DieId) -> bool {
+        !self.separate && self.dies[die].free.is_empty()
     }
 
     /// Begins to empty a block, until the host has written `budget` units.
-    pub(super) fn empty(&mut self, die: u32, block: u32, budget: u32) {
+    pub(super) fn empty(&mut self, die: DieId, block: BlockId, budget: u32) {
         self.blocks.take(block);
-        self.dies[die as usize].victim = Some(Victim {
+        self.dies[die].victim = Some(Victim {
             block,
             next_set: 0,
             budget,
@@ -156,15 +183,15 @@ impl Space {
     }
 
     /// True if the host's next unit on a die opens a block.
-    pub(crate) fn at_block_boundary(&self, die: u32) -> bool {
-        let frontier = self.dies[die as usize].frontiers[Origin::Host as usize];
-        frontier.block == NONE || frontier.next == self.block_of.get()
+    pub(crate) fn at_block_boundary(&self, die: DieId) -> bool {
+        let frontier = self.dies[die].frontiers[Origin::Host as usize];
+        !frontier.is_open() || frontier.next == self.block_of.get()
     }
 
     /// Units that still fit into the block of a die that the host's data go to, or into the next one
     /// where that is full.
-    pub(crate) fn room_for_host(&self, die: u32) -> u32 {
-        let frontier = self.dies[die as usize].frontiers[Origin::Host as usize];
+    pub(crate) fn room_for_host(&self, die: DieId) -> u32 {
+        let frontier = self.dies[die].frontiers[Origin::Host as usize];
         match self.at_block_boundary(die) {
             true => self.block_of.get(),
             false => self.block_of.get() - frontier.next,
@@ -172,17 +199,17 @@ impl Space {
     }
 
     /// Units that still fit into the block of a die that moved data go to.
-    pub(crate) fn room_for_collection(&self, die: u32) -> u32 {
-        let frontier = self.dies[die as usize].frontiers[Origin::Collection as usize];
-        match frontier.block {
-            NONE => 0,
-            _ => self.block_of.get() - frontier.next,
+    pub(crate) fn room_for_collection(&self, die: DieId) -> u32 {
+        let frontier = self.dies[die].frontiers[Origin::Collection as usize];
+        match frontier.is_open() {
+            true => self.block_of.get() - frontier.next,
+            false => 0,
         }
     }
 
     /// Erases of the most and of the least worn block.
     pub(crate) fn wear(&self) -> (u32, u32) {
-        let erases = (0..self.blocks.count()).map(|block| self.blocks.erases(block));
+        let erases = self.blocks.ids().map(|block| self.blocks.erases(block));
         let (mut most, mut least) = (0, u32::MAX);
         for n in erases {
             (most, least) = (most.max(n), least.min(n));
@@ -191,11 +218,9 @@ impl Space {
     }
 
     pub(super) fn check_dies(&self) -> Result<(), String> {
-        for (index, die) in self.dies.iter().enumerate() {
-            let first = index as u32 * self.shape.blocks_per_die;
-            let valid: u32 = (first..first + self.shape.blocks_per_die)
-                .map(|block| self.blocks.valid(block))
-                .sum();
+        for (index, die) in self.dies.entries() {
+            let blocks = self.shape.blocks_of(index);
+            let valid: u32 = blocks.map(|block| self.blocks.valid(block)).sum();
             if valid != die.valid {
                 return Err(format!(
                     "die {index} holds {valid} valid units, its counter says {}",
@@ -234,7 +259,7 @@ impl Space {
 
     /// Valid units of the first die's closed blocks, the emptiest first.
     fn valid_of_emptiest(&self) -> Vec<u32> {
-        let blocks = 0..self.shape.blocks_per_die;
+        let blocks = self.shape.blocks_of(DieId::new(0));
         let closed = blocks.filter(|&block| self.blocks.is_closed(block));
         let mut valid: Vec<u32> = closed.map(|block| self.blocks.valid(block)).collect();
         valid.sort_unstable();

@@ -18,7 +18,7 @@ fn drive(rho: f64, blocks: u32, pages: u32, params: CollectionParams) -> Transla
     let draws = Stream::new(1, "test", "victims");
     let mut drive = Translation::new(shape, params, Layout::Empty, draws);
     for unit in 0..shape.units {
-        drive.write(unit, &mut Untimed);
+        drive.write(UnitId::new(unit), &mut Untimed);
     }
     drive
 }
@@ -26,7 +26,7 @@ fn drive(rho: f64, blocks: u32, pages: u32, params: CollectionParams) -> Transla
 fn write_randomly(drive: &mut Translation, writes: u64, draws: &mut Stream) {
     let units = u64::from(drive.space.shape.units);
     for _ in 0..writes {
-        drive.write(draws.below(units) as u32, &mut Untimed);
+        drive.write(UnitId::new(draws.below(units) as u32), &mut Untimed);
     }
 }
 
@@ -116,16 +116,16 @@ fn sequential_writes_and_trimmed_space_cost_no_move() {
     let mut drive = drive(0.9, 256, 64, CollectionParams::default());
     for _ in 0..5 {
         for unit in 0..drive.space.shape.units {
-            drive.write(unit, &mut Untimed);
+            drive.write(UnitId::new(unit), &mut Untimed);
         }
     }
     assert_eq!(drive.counts().moved, 0);
     // Random writes of which half the drive was trimmed away before each round.
     let half = drive.space.shape.units / 2;
     for _ in 0..5 {
-        drive.trim(0, drive.space.shape.units);
+        drive.trim(UnitId::new(0), drive.space.shape.units);
         for unit in (0..half).rev() {
-            drive.write(unit, &mut Untimed);
+            drive.write(UnitId::new(unit), &mut Untimed);
         }
     }
     assert_eq!(drive.counts().write_amplification(), 1.0);
@@ -147,7 +147,7 @@ fn under_hot_spot(rho: f64, share: f64, area: f64, policy: Policy, apart: bool) 
         drive.reset_counts();
         for _ in 0..rounds * units {
             let range = if draws.chance(share) { hot } else { units };
-            drive.write(draws.below(range) as u32, &mut Untimed);
+            drive.write(UnitId::new(draws.below(range) as u32), &mut Untimed);
         }
     }
     drive.check().unwrap();
@@ -181,7 +181,7 @@ fn wear_levelling_keeps_cold_blocks_from_lagging() {
         let mut draws = Stream::new(1, "test", "hot spot");
         let hot = u64::from(drive.space.shape.units) / 4;
         for _ in 0..120 * hot {
-            drive.write(draws.below(hot) as u32, &mut Untimed);
+            drive.write(UnitId::new(draws.below(hot) as u32), &mut Untimed);
         }
         let (most, least) = drive.space.wear();
         gaps[index] = most - least;
@@ -207,7 +207,7 @@ fn most_moved_at_once(params: CollectionParams, area: f64) -> u64 {
     let mut most = 0;
     for write in 0..40 * units {
         let before = drive.counts().moved;
-        drive.write(draws.below(units) as u32, &mut Untimed);
+        drive.write(UnitId::new(draws.below(units) as u32), &mut Untimed);
         if write > 20 * units {
             most = most.max(drive.counts().moved - before);
         }
@@ -259,9 +259,9 @@ proptest! {
         for _ in 0..5000 {
             let unit = draws.below(u64::from(shape.units)) as u32;
             match draws.below(20) {
-                0 => drive.trim(unit, (shape.units - unit).min(7)),
+                0 => drive.trim(UnitId::new(unit), (shape.units - unit).min(7)),
                 1 => drive.pad(&mut Untimed),
-                _ => { drive.write(unit, &mut Untimed); }
+                _ => { drive.write(UnitId::new(unit), &mut Untimed); }
             }
         }
         prop_assert_eq!(drive.check(), Ok(()));
@@ -287,7 +287,7 @@ fn collection_that_can_free_nothing_is_detected_and_explained() {
         let draws = Stream::new(1, "test", "victims");
         let mut drive = Translation::new(shape, params, Layout::Empty, draws);
         for unit in (0..shape.units).chain(0..shape.units) {
-            drive.write(unit, &mut Untimed);
+            drive.write(UnitId::new(unit), &mut Untimed);
         }
         let fault = drive.failure(0).expect("nothing can be freed");
         let why = fault.allowed;
@@ -307,13 +307,13 @@ struct Counted {
 }
 
 impl Work for Counted {
-    fn program(&mut self, _die: u32, _origin: Origin, _set: u32) {
+    fn program(&mut self, _die: DieId, _origin: Origin, _set: SetId) {
         self.programs += 1;
     }
-    fn collect_read(&mut self, _die: u32, _set: u32, units: u32) {
+    fn collect_read(&mut self, _die: DieId, _set: SetId, units: u32) {
         self.units_read += u64::from(units);
     }
-    fn erase(&mut self, _die: u32) {
+    fn erase(&mut self, _die: DieId) {
         self.erases += 1;
     }
 }
@@ -362,11 +362,14 @@ fn counters_agree_with_every_policy_and_a_saved_state_goes_on_as_if_it_had_never
         let mut work = Counted::default();
         let go_on = |drive: &mut Translation, draws: &mut Stream, work: &mut Counted| {
             for _ in 0..30_000 {
-                drive.write(draws.below(u64::from(shape.units)) as u32, work);
+                drive.write(
+                    UnitId::new(draws.below(u64::from(shape.units)) as u32),
+                    work,
+                );
             }
         };
         go_on(&mut drive, &mut draws, &mut work);
-        drive.trim(100, 50);
+        drive.trim(UnitId::new(100), 50);
         drive
             .check()
             .unwrap_or_else(|why| panic!("{policy:?}: {why}"));
@@ -413,7 +416,7 @@ fn a_changed_state_is_refused_or_works() {
     let victims = Stream::new(1, "test", "victims");
     let mut drive = Translation::new(shape, params, Layout::Empty, victims);
     for _ in 0..3000 {
-        drive.write(draws.below(500) as u32, &mut Untimed);
+        drive.write(UnitId::new(draws.below(500) as u32), &mut Untimed);
     }
     let saved = postcard::to_allocvec(&drive).unwrap();
     let mut worked = 0;
@@ -425,7 +428,7 @@ fn a_changed_state_is_refused_or_works() {
                 continue;
             };
             for _ in 0..100 {
-                read.write(draws.below(500) as u32, &mut Untimed);
+                read.write(UnitId::new(draws.below(500) as u32), &mut Untimed);
             }
             read.check()
                 .unwrap_or_else(|why| panic!("byte {at}: {why}"));
@@ -450,16 +453,16 @@ fn a_drive_that_was_new_is_read_back_as_it_was() {
     let params = CollectionParams::default();
     let mut drive = Translation::new(shape, params, Layout::Empty, draws);
     for unit in (0..4000).step_by(13) {
-        drive.write(unit, &mut Untimed);
+        drive.write(UnitId::new(unit), &mut Untimed);
     }
-    drive.trim(130, 50);
+    drive.trim(UnitId::new(130), 50);
     let saved = postcard::to_allocvec(&drive).unwrap();
     let read = read_back(&saved, shape, &params).unwrap();
     for unit in 0..4000 {
-        let slot = drive.map.find(unit).slot;
+        let slot = drive.map.find(UnitId::new(unit)).slot;
         let written = unit % 13 == 0 && !(130..180).contains(&unit);
-        assert_eq!(slot != NONE, written, "{unit}");
-        assert_eq!(read.map.find(unit).slot, slot, "{unit}");
+        assert_eq!(slot != NandSlot::NONE, written, "{unit}");
+        assert_eq!(read.map.find(UnitId::new(unit)).slot, slot, "{unit}");
     }
 }
 

@@ -1,12 +1,12 @@
 //! From a drive to the tile that a history has left, and from such a tile to a drive.
 
 use super::{Shape, Translation, Untimed};
+use crate::ssd::ids::{BlockId, DieId, NandSlot, TileHome, TileId, TileUnit, UnitId};
 use crate::ssd::map::layout::{Layout, TileBlock, TileEnd, Tiles};
-use crate::ssd::map::slot::{Frontier, NONE};
+use crate::ssd::map::slot::Frontier;
 use crate::ssd::preconditioning::pace::Pace;
 use crate::ssd::translation::policy::{CollectionParams, Policy};
-use raidlab_kernel::Bits;
-use raidlab_kernel::Stream;
+use raidlab_kernel::{Bits, Stream, Table};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -19,53 +19,55 @@ impl Translation {
         draws: Stream,
     ) -> Translation {
         let (count, used) = (tiles.tiles.get(), tiles.blocks.get());
-        let first_blocks: Vec<u32> = (0..count).map(|tile| tiles.first_block(tile)).collect();
-        let missing: Vec<Vec<u32>> = (0..count).map(|tile| tiles.beyond_end(tile)).collect();
+        let all = TileId::new(0).row(count);
+        let first_blocks: Vec<BlockId> = all.clone().map(|tile| tiles.first_block(tile)).collect();
+        let missing: Vec<Vec<TileHome>> = all.map(|tile| tiles.beyond_end(tile)).collect();
         let end = Arc::clone(&tiles.end);
         let mut drive = Translation::new(shape, params, Layout::Tiled(Box::new(tiles)), draws);
-        for (index, die) in drive.space.dies.iter_mut().enumerate() {
-            let first = index as u32 * shape.blocks_per_die;
-            let in_use = count / shape.dies * used;
-            die.free = (first + in_use..first + shape.blocks_per_die).collect();
+        let in_use = count / shape.dies * used;
+        for (die, state) in (0..).map(DieId::new).zip(&mut drive.space.dies) {
+            let free = shape.blocks_per_die - in_use;
+            state.free = shape.first_block(die).plus(in_use).row(free).collect();
         }
         for (tile, &first) in first_blocks.iter().enumerate() {
-            let die = (first / shape.blocks_per_die) as usize;
-            for (index, block) in end.blocks.iter().enumerate() {
-                drive.space.blocks.restore(first + index as u32, block);
+            let die = drive.space.die(first);
+            for (index, block) in end.blocks.entries() {
+                let here = first.plus(index.number());
+                drive.space.blocks.restore(here, block);
                 drive.space.dies[die].valid += block.valid;
             }
-            for &slot in &missing[tile] {
-                drive.invalidate(first * shape.units_per_block() + slot);
+            for home in &missing[tile] {
+                drive.invalidate(drive.space.start(first).plus(home.number()));
             }
             // The frontiers of a die's first tile stay open; those of the others are closed.
             if tile < shape.dies as usize {
                 for (stream, &frontier) in end.frontiers.iter().enumerate() {
-                    if frontier.block != NONE {
-                        let block = first + frontier.block;
+                    if frontier.is_open() {
+                        let block = first.plus(frontier.block.number());
                         drive.resume_frontier(die, stream, block, frontier.next);
                     }
                 }
             }
         }
         drive.open_at_start = drive.space.units_in_open_sets();
-        drive.stuck = end.stuck.then_some(0);
+        drive.stuck = end.stuck.then_some(DieId::new(0));
         drive.moved_share = end.moved_share;
         drive
     }
 
     /// Goes on writing a block that a history left open. Its slots go into the drive's own tables,
     /// unless it is full.
-    fn resume_frontier(&mut self, die: usize, stream: usize, block: u32, next: u32) {
+    fn resume_frontier(&mut self, die: DieId, stream: usize, block: BlockId, next: u32) {
         self.space.blocks.take(block);
         self.space.dies[die].frontiers[stream] = Frontier { block, next };
         if next == self.space.block_of.get() {
             return;
         }
-        let start = block * self.space.block_of.get();
+        let start = self.space.start(block);
         let mut homes = std::mem::take(&mut self.moving);
         homes.clear();
-        let slots = start..start + next;
-        let valid: Vec<u32> = slots
+        let slots = start.row(next);
+        let valid: Vec<NandSlot> = slots
             .filter(|&slot| self.map.is_valid(block, slot))
             .collect();
         self.map.take_out(block, start, next, &mut homes);
@@ -86,23 +88,23 @@ impl Translation {
         };
         let ahead = tiles.end.ahead / self.space.shape.units_per_set;
         let start_free_blocks = self.params.start_free_blocks;
-        for die in 0..self.space.shape.dies {
+        for die in self.space.dies.ids() {
             // Collection waits until the host is in step with it.
             self.params.start_free_blocks = 0;
             self.write_on(die, ahead, area, draws);
             self.params.start_free_blocks = start_free_blocks;
             self.write_on(die, 1, area, draws);
-            if let Some(victim) = self.space.dies[die as usize].victim {
+            if let Some(victim) = self.space.dies[die].victim {
                 let sets = victim.budget.div_ceil(self.space.shape.units_per_set);
                 self.write_on(die, draws.below(u64::from(sets)) as u32, area, draws);
             }
         }
-        self.current = 0;
+        self.current = DieId::new(0);
         self.reset_counts();
     }
 
     /// The host writes `sets` page sets on a die, with any units of an area that it has there.
-    fn write_on(&mut self, die: u32, sets: u32, area: &Range<u32>, draws: &mut Stream) {
+    fn write_on(&mut self, die: DieId, sets: u32, area: &Range<u32>, draws: &mut Stream) {
         let per_set = self.space.shape.units_per_set;
         let mut units = Vec::with_capacity(per_set as usize);
         for _ in 0..sets {
@@ -119,32 +121,30 @@ impl Translation {
     }
 
     /// Any unit of an area that a history has left on a die; none beyond the drive's end.
-    fn unit_on(&self, die: u32, area: &Range<u32>, draws: &mut Stream) -> Option<u32> {
+    fn unit_on(&self, die: DieId, area: &Range<u32>, draws: &mut Stream) -> Option<UnitId> {
         let Layout::Tiled(tiles) = self.map.layout() else {
             return None;
         };
         let layers = tiles.tiles.get() / self.space.shape.dies;
         let layer = draws.below(u64::from(layers)) as u32;
         let local = area.start + draws.below(u64::from(area.end - area.start)) as u32;
-        tiles.drive_unit(layer * self.space.shape.dies + die, local)
+        let tile = TileId::new(layer * self.space.shape.dies + die.number());
+        tiles.drive_unit(tile, TileUnit::new(local))
     }
 
     /// The state in which a tile ends: tables and blocks in use, free blocks left out. Collection
     /// is `ahead` units ahead of the host, and has moved the `moved_share` of what was written.
     pub(crate) fn into_tile(self, ahead: u32, moved_share: f64) -> TileEnd {
         let per_block = self.space.block_of.get();
-        let free: Vec<bool> = {
-            let mut free = vec![false; self.space.blocks.count() as usize];
-            for &block in self.space.dies.iter().flat_map(|die| &die.free) {
-                free[block as usize] = true;
-            }
-            free
-        };
-        let mut blocks = Vec::new();
-        let mut moved_down = vec![NONE; free.len()];
-        for block in (0..self.space.blocks.count()).filter(|&block| !free[block as usize]) {
-            moved_down[block as usize] = blocks.len() as u32;
-            blocks.push(TileBlock {
+        let count = self.space.blocks.count() as usize;
+        let mut free = Table::<BlockId, _>::from(vec![false; count]);
+        for &block in self.space.dies.iter().flat_map(|die| &die.free) {
+            free[block] = true;
+        }
+        let mut blocks = Table::<BlockId, _>::default();
+        let mut moved_down = Table::<BlockId, _>::from(vec![BlockId::NONE; count]);
+        for block in free.ids().filter(|&block| !free[block]) {
+            moved_down[block] = blocks.push(TileBlock {
                 valid: self.space.blocks.valid(block),
                 closed: self.space.blocks.closing_order(block),
                 erases: self.space.blocks.erases(block),
@@ -152,36 +152,44 @@ impl Translation {
         }
         let count = (blocks.len() as u32 * per_block).max(self.space.shape.units);
         let mut laid = Bits::new(count as usize);
-        let mut units = vec![NONE; count as usize];
-        let mut homes = vec![NONE; self.space.shape.units as usize];
-        for unit in 0..self.space.shape.units {
-            let slot = self.map.find(unit).slot;
-            if slot != NONE {
-                let (block, offset) = self.space.block_of.split(slot);
-                let home = moved_down[block as usize] * per_block + offset;
-                homes[unit as usize] = home;
-                units[home as usize] = unit;
-                laid.set(home);
+        let mut units = Table::from(vec![TileUnit::NONE; count as usize]);
+        let unit_count = self.space.shape.units as usize;
+        let mut homes = Table::from(vec![TileHome::NONE; unit_count]);
+        for unit in homes.ids() {
+            let slot = self.map.find(UnitId::new(TileUnit::number(unit))).slot;
+            if slot != NandSlot::NONE {
+                let (block, offset) = self.space.block_of.split(slot.number());
+                let block = moved_down[BlockId::new(block)];
+                let home = TileHome::new(block.number() * per_block + offset);
+                homes[unit] = home;
+                units[home] = unit;
+                laid.set(home.number());
             }
         }
-        let full = !homes.contains(&NONE);
-        let mut left = (0..count).filter(|&home| !laid.get(home));
-        for unit in (0..).zip(&mut homes).filter(|(_, home)| **home == NONE) {
+        let full = homes.iter().all(|&home| home != TileHome::NONE);
+        let mut left = units.ids().filter(|home| !laid.get(home.number()));
+        for unit in homes
+            .ids()
+            .filter(|&unit| homes[unit] == TileHome::NONE)
+            .collect::<Vec<_>>()
+        {
             let home = left.next().expect("as many homes as units");
-            *unit.1 = home;
-            units[home as usize] = unit.0;
+            homes[unit] = home;
+            units[home] = unit;
         }
-        let mut frontiers = self.space.dies[0].frontiers;
-        for frontier in frontiers.iter_mut().filter(|open| open.block != NONE) {
-            frontier.block = moved_down[frontier.block as usize];
+        let mut frontiers = self.space.dies[DieId::new(0)].frontiers;
+        for frontier in frontiers.iter_mut().filter(|open| open.is_open()) {
+            frontier.block = moved_down[frontier.block];
         }
-        let in_order = (0..).zip(&homes).all(|(unit, &home)| home == unit);
+        let in_order = homes
+            .entries()
+            .all(|(unit, home)| home.number() == unit.number());
         TileEnd {
             stuck: self.stuck.is_some(),
             ahead,
             moved_share,
-            homes: homes.into_boxed_slice(),
-            units: units.into_boxed_slice(),
+            homes,
+            units,
             laid,
             in_order,
             full,

@@ -12,7 +12,7 @@
 
 use crate::ids::FileId;
 use crate::plan::{FileSystemPlan, JournalKind};
-use raidlab_io::IoId;
+use raidlab_io::{ByteRange, IoId};
 use raidlab_kernel::{Table, Time};
 
 /// Bytes of a block of the file system.
@@ -43,10 +43,10 @@ pub(crate) enum Phase {
 /// What a phase asks of the array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ask {
-    /// Bytes at an offset are written.
-    Write(u64, u64),
+    /// These bytes are written.
+    Write(ByteRange),
     /// They are written with FUA.
-    Forced(u64, u64),
+    Forced(ByteRange),
     /// The drives' caches are flushed.
     Flush,
     /// They are flushed behind a write with FUA, which the drives do not take.
@@ -246,7 +246,7 @@ impl Journal {
 
     fn write_record(&mut self, blocks: u64) -> Ask {
         match self.write_on(blocks) {
-            Ask::Write(offset, bytes) if self.forces_record() => Ask::Forced(offset, bytes),
+            Ask::Write(range) if self.forces_record() => Ask::Forced(range),
             ask => ask,
         }
     }
@@ -259,7 +259,7 @@ impl Journal {
         }
         let at = self.plan.start_bytes + self.cursor;
         self.cursor += bytes;
-        Ask::Write(at, bytes)
+        Ask::Write(ByteRange::new(at, bytes))
     }
 
     /// Blocks of the running transaction: descriptor and metadata, or the log record.

@@ -202,10 +202,10 @@ impl Durability {
     /// A commit asks for a write or a flush.
     fn ask(&mut self, below: &mut impl Below, array: ArrayId, ask: Ask, now: Time) {
         let request = match ask {
-            Ask::Write(offset, bytes) | Ask::Forced(offset, bytes) => Request {
+            Ask::Write(range) | Ask::Forced(range) => Request {
                 op: Op::Write,
-                offset,
-                bytes,
+                offset: range.offset,
+                bytes: range.bytes,
                 fua: matches!(ask, Ask::Forced(..)),
             },
             Ask::Flush => flush_request(),

@@ -216,7 +216,7 @@ impl PageCaches {
         let (path, loads) = below.parts();
         let id = path.ios.claim();
         let io = &mut path.ios[id];
-        *io = Io::new(request.op, request.offset, request.bytes, now);
+        *io = Io::new(request.op, request.range(), now);
         io.owner = Owner::Slot(slot).into();
         io.array = cache.array;
         let cost = match request.op {

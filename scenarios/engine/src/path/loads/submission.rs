@@ -141,7 +141,7 @@ impl Loads {
     ) -> IoId {
         let id = path.ios.claim();
         let io = &mut path.ios[id];
-        *io = Io::new(request.op, request.offset, request.bytes, now);
+        *io = Io::new(request.op, request.range(), now);
         io.owner = owner;
         io.array = array;
         io.fua = request.fua;

@@ -18,7 +18,7 @@ pub(crate) mod updates;
 
 use crate::layout::Layout;
 use crate::plan::BitmapPlan;
-use raidlab_io::{Ios, Queue};
+use raidlab_io::{ByteRange, Ios, Queue};
 use raidlab_kernel::{Nanos, Time, TimeWeighted};
 
 /// Between two sweeps: md's daemon_sleep.
@@ -116,7 +116,7 @@ impl Bitmap {
     pub fn place(layout: &Layout, offset: u64) -> u64 {
         match layout.parities() {
             0 => offset,
-            _ => layout.piece(offset, 1).stripe * layout.unit(),
+            _ => layout.piece(ByteRange::new(offset, 1)).stripe * layout.unit(),
         }
     }
 

@@ -11,7 +11,7 @@ use crate::raid::jobs::Stripes;
 use crate::raid::jobs::{Destage, Work};
 use crate::raid::lines::Lines;
 use crate::state::event::RaidEvent;
-use raidlab_io::Io;
+use raidlab_io::{ByteRange, Io};
 use raidlab_kernel::Time;
 use raidlab_models::{Eligible, LINE_SECTORS, SECTOR};
 
@@ -222,7 +222,7 @@ impl Cached<'_, &mut ControllerMemory> {
     fn list_leaving(&self, extents: &mut Vec<Extent>) {
         for leaving in &self.memory.leaving {
             let start = self.caching.offset(leaving.key);
-            let piece = self.volume.geometry().piece(start, 1);
+            let piece = self.volume.geometry().piece(ByteRange::new(start, 1));
             let mut at = leaving.dirty.trailing_zeros();
             while u64::from(at) < LINE_SECTORS {
                 let run = (!(leaving.dirty >> at)).trailing_zeros();

@@ -33,7 +33,7 @@ impl ControllerCache {
             memory,
             ..
         } = cached;
-        let piece = volume.geometry().piece(io.offset, io.bytes);
+        let piece = volume.geometry().piece(io.range());
         let (line, _) = caching
             .lines(ByteRange::new(io.offset, 1))
             .next()

@@ -5,6 +5,7 @@ use crate::integrity::DataReport;
 use crate::path::IoPath;
 use crate::raid::Raid;
 use crate::raid::faults::content::Content;
+use raidlab_io::ByteRange;
 use raidlab_models::SECTOR;
 use std::collections::BTreeSet;
 
@@ -28,7 +29,7 @@ impl Raid {
                     .state()
                     .volume(array)
                     .geometry()
-                    .piece(offset, SECTOR)
+                    .piece(ByteRange::new(offset, SECTOR))
                     .stripe;
                 if stripes.last() != Some(&stripe) {
                     stripes.push(stripe);
@@ -44,7 +45,7 @@ impl Raid {
                                 .state()
                                 .volume(at)
                                 .geometry()
-                                .piece(offset, SECTOR)
+                                .piece(ByteRange::new(offset, SECTOR))
                                 .stripe,
                         ));
                     }

@@ -34,7 +34,7 @@ impl<'a> Content<'a> {
     /// Whether a job is at work on a sector's stripe.
     pub(super) fn is_locked(&self, (array, offset): (ArrayId, u64)) -> bool {
         let volume = self.stripes.state().volume(array);
-        let piece = volume.geometry().piece(offset, SECTOR);
+        let piece = volume.geometry().piece(ByteRange::new(offset, SECTOR));
         let key = volume.lock_key(array, piece.stripe, piece.column);
         self.stripes.is_locked(key)
     }
@@ -68,7 +68,7 @@ impl<'a> Content<'a> {
         else {
             return OnDrives::default();
         };
-        let piece = volume.geometry().piece(offset, SECTOR);
+        let piece = volume.geometry().piece(ByteRange::new(offset, SECTOR));
         let within = u64::from(piece.start);
         let copies = (0..volume.geometry().copies())
             .map(|copy| volume.geometry().data(piece.stripe, piece.column, copy))

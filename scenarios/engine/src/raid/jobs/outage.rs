@@ -4,7 +4,7 @@ use crate::ids::JobId;
 use crate::path::IoPath;
 use crate::raid::jobs::table::{LockState, Wakeup};
 use crate::raid::jobs::{Stripes, Work};
-use raidlab_io::{Io, Op};
+use raidlab_io::{ByteRange, Io, Op};
 use raidlab_kernel::Time;
 
 impl Stripes {
@@ -53,7 +53,7 @@ impl Stripes {
         self.locks
             .take(&mut self.state.jobs, &self.state.volumes, index);
         let (owner, bytes) = (path.ios[io].owner, path.ios[io].bytes);
-        path.ios[io] = Io::new(Op::Write, 0, bytes, now);
+        path.ios[io] = Io::new(Op::Write, ByteRange::new(0, bytes), now);
         path.ios[io].owner = owner;
     }
 }

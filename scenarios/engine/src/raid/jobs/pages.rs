@@ -25,10 +25,10 @@ impl Stripes {
         let mut cutter = std::mem::take(&mut self.cutter);
         while offset < end {
             let geometry = self.state.volume(array).geometry();
-            let stripe = geometry.piece(offset, 1).stripe;
+            let stripe = geometry.piece(ByteRange::new(offset, 1)).stripe;
             cutter.extents.clear();
             while offset < end {
-                let piece = geometry.piece(offset, end - offset);
+                let piece = geometry.piece(ByteRange::new(offset, end - offset));
                 if piece.stripe != stripe {
                     break;
                 }

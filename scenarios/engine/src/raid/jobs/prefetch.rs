@@ -3,6 +3,7 @@
 use crate::layout::{Role, Transfer};
 use crate::path::IoPath;
 use crate::raid::volume::Volume;
+use raidlab_io::ByteRange;
 
 /// Asks for the memory that the drives will need when these transfers come to them.
 pub(super) fn prefetch_transfers(
@@ -31,5 +32,8 @@ pub(crate) fn prefetch_transfer(
     let place = volume.place(stripe, role);
     let drive = volume.drive_at(place);
     let device = &path.drives[drive].device;
-    device.prefetch_tables(place.offset + u64::from(start), u64::from(end - start));
+    device.prefetch_tables(ByteRange::new(
+        place.offset + u64::from(start),
+        u64::from(end - start),
+    ));
 }

@@ -107,7 +107,7 @@ impl StripeState {
     ) -> JobId {
         let io = path.ios.claim();
         let index = self.jobs.claim();
-        path.ios[io] = Io::new(Op::Write, 0, 0, now);
+        path.ios[io] = Io::new(Op::Write, ByteRange::new(0, 0), now);
         path.ios[io].parent = parent;
         path.ios[io].owner = Owner::Job(index).into();
         self.jobs.begin(index, io, array, stripe, work);

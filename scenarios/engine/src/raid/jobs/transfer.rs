@@ -151,7 +151,7 @@ impl Stripes {
                 .state
                 .volume(array)
                 .geometry()
-                .piece(offset, end - offset);
+                .piece(ByteRange::new(offset, end - offset));
             let job = match open {
                 Some((job, stripe)) if stripe == piece.stripe => job,
                 _ => {

@@ -8,12 +8,12 @@ use crate::plan::{
 use crate::raid::cache::memory::{Caching, ControllerMemory, Lane, Memories};
 use crate::raid::redirect::Redirect;
 use crate::raid::volume::Volume;
-use crate::run::build::check::Faults;
+use crate::run::build::faults::Faults;
 use crate::ssd_cache::{self, SsdCaches};
 use crate::state::drive::Drive;
 use crate::state::flushes::MdFlushes;
-use crate::state::read_balance::ReadBalance;
-use crate::state::records::{Array, CopyChoice, SharedLine};
+use crate::state::read_balance::{CopyChoice, ReadBalance};
+use crate::state::records::{Array, SharedLine};
 use raidlab_kernel::Table;
 use raidlab_models::{FirmwareRoute, PageTimes, StripeThread};
 

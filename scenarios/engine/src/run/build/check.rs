@@ -6,11 +6,12 @@ use crate::plan::{
 };
 use crate::raid::bitmap::{Bitmap, MOST_REGIONS};
 use crate::run::build::durability::check_durability;
+use crate::run::build::faults::Faults;
 use crate::ssd_cache::forgets;
 use crate::state::owner::PLACES;
 use crate::state::records::Array;
 use raidlab_kernel::Nanos;
-use raidlab_models::{Bounds, Fault, LimitParams, cpu_time_fault};
+use raidlab_models::{Bounds, LimitParams, cpu_time_fault};
 
 /// Thousandths of a token a second that a limit lets through at most.
 const LARGEST_LIMIT: u64 = 1 << 60;
@@ -20,44 +21,6 @@ const LONGEST_BURST: Nanos = Nanos(10 * 86_400 * 1_000_000_000);
 impl ControllerPlan {
     /// Cores.
     pub(crate) const CORES: Bounds<u32> = Bounds::new(1, 1024);
-}
-
-/// Faults collected under the dotted key at which they stand.
-pub(crate) struct Faults(pub(crate) Vec<Fault>);
-
-impl Faults {
-    pub(crate) fn add(
-        &mut self,
-        key: String,
-        value: impl std::fmt::Display,
-        allowed: impl Into<String>,
-    ) {
-        self.0.push(Fault::new(key, value, allowed));
-    }
-
-    pub(crate) fn under(&mut self, key: &str, faults: Vec<Fault>) {
-        let nested = faults.into_iter().map(|fault| Fault {
-            key: format!("{key}.{}", fault.key),
-            ..fault
-        });
-        self.0.extend(nested);
-    }
-
-    /// Goes on only without faults.
-    pub(crate) fn none(&mut self) -> Result<(), Vec<Fault>> {
-        if self.0.is_empty() {
-            return Ok(());
-        }
-        Err(std::mem::take(&mut self.0))
-    }
-
-    pub(crate) fn index(&mut self, key: String, index: u32, count: usize) -> bool {
-        let fits = (index as usize) < count;
-        if !fits {
-            self.add(key, index, format!("an index below {count}"));
-        }
-        fits
-    }
 }
 
 /// Threads of an array that handle stripes at most.
@@ -88,6 +51,9 @@ pub(crate) fn check_references(plan: &Plan, faults: &mut Faults) {
     for (i, workload) in plan.workloads.iter().enumerate() {
         let key = format!("workloads.{i}.array");
         faults.index(key, workload.array, plan.arrays.len());
+        if let Some(cache) = &workload.page_cache {
+            faults.under(&format!("workloads.{i}.page_cache"), cache.faults());
+        }
         if let Some(client) = workload.client {
             let key = |end: &str| format!("workloads.{i}.client.{end}");
             faults.index(key("link"), client.link, plan.links.len());
@@ -100,6 +66,10 @@ fn check_drives(plan: &Plan, faults: &mut Faults) {
     for (i, drive) in plan.drives.iter().enumerate() {
         let key = format!("drives.{i}.device");
         faults.index(key, drive.device, plan.devices.len());
+        faults.under(
+            &format!("drives.{i}.block_layer"),
+            drive.block_layer.faults(),
+        );
         if drive.path.len() > usize::from(u8::MAX) {
             let most = format!("at most {} links", u8::MAX);
             faults.add(format!("drives.{i}.path"), drive.path.len(), most);
@@ -233,10 +203,10 @@ fn check_controllers(plan: &Plan, faults: &mut Faults) {
         }
     }
     for (i, controller) in plan.controllers.iter().enumerate() {
-        if !ControllerPlan::CORES.hold(controller.cores) {
-            let key = format!("controllers.{i}.cores");
-            faults.add(key, controller.cores, ControllerPlan::CORES.to_string());
-        }
+        let key = format!("controllers.{i}.cores");
+        faults
+            .0
+            .extend(ControllerPlan::CORES.fault(key, controller.cores));
         if let Some(cache) = &controller.cache {
             let key = |name| format!("controllers.{i}.cache.{name}");
             let (dirty, low, flush) = (cache.dirty_share, cache.low_share, cache.flush_interval_ns);

@@ -1,7 +1,7 @@
 //! What makes writes durable: whether the plan's file systems and calls can be.
 
 use crate::plan::{Action, Plan};
-use crate::run::build::check::Faults;
+use crate::run::build::faults::Faults;
 use crate::state::records::Array;
 
 /// A journal that no commit fits: descriptor, a block of inodes, two of allocations, commit block.

@@ -3,7 +3,7 @@
 
 use crate::layout::Layout;
 use crate::plan::{Arrival, DrivePlan, Level, Plan, Scheduler, WorkloadPlan};
-use crate::run::build::check::Faults;
+use crate::run::build::faults::Faults;
 use crate::state::drive::Drive;
 use crate::state::measure::{Meter, Step};
 use raidlab_io::Io;

@@ -3,6 +3,7 @@
 mod arrays;
 mod check;
 mod durability;
+mod faults;
 mod memory;
 
 use crate::host::durability::{Durability, own_threads};
@@ -27,7 +28,8 @@ use crate::raid::jobs::Stripes;
 use crate::raid::redirect::Redirects;
 use crate::raid::volume::Volumes;
 use crate::run::build::arrays::{build_arrays, build_memories, build_ssd_caches, build_volumes};
-use crate::run::build::check::{Faults, check_bitmaps, check_references, check_workloads};
+use crate::run::build::check::{check_bitmaps, check_references, check_workloads};
+use crate::run::build::faults::Faults;
 use crate::run::build::memory::Needs;
 use crate::run::layers::Layers;
 use crate::run::livelock::Clock;

@@ -72,7 +72,7 @@ impl Fair {
         };
         let owner = match self.owner {
             Some(owner) if holds(owner) => owner,
-            before => self.next_slice(before, now),
+            before => self.next_slice(before, now)?,
         };
         let own = &mut self.threads[owner];
         let limit = if self.has_returned {
@@ -89,8 +89,8 @@ impl Fair {
         id
     }
 
-    /// The thread that has a request waiting and the least key; there is one.
-    fn next_slice(&mut self, before: Option<ThreadId>, now: Time) -> ThreadId {
+    /// The thread that has a request waiting and the least key.
+    fn next_slice(&mut self, before: Option<ThreadId>, now: Time) -> Option<ThreadId> {
         if let Some(before) = before {
             // A thread whose slice has run out queues behind the others.
             let own = &mut self.threads[before];
@@ -101,11 +101,10 @@ impl Fair {
         let owner = (0..count)
             .map(|step| ThreadId::new((first + step) % count))
             .filter(|&thread| !self.threads[thread].waiting.waiting.is_empty())
-            .min_by_key(|&thread| self.threads[thread].key)
-            .unwrap_or(ThreadId::new(0));
+            .min_by_key(|&thread| self.threads[thread].key)?;
         self.owner = Some(owner);
         self.slice_ends = now + SLICE.min(Nanos(ROUND.0 / u64::from(self.waiting_threads)));
         self.has_returned = false;
-        owner
+        Some(owner)
     }
 }

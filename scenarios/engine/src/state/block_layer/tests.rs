@@ -1,5 +1,5 @@
 use crate::state::block_layer::*;
-use raidlab_io::{Io, Ios, Op};
+use raidlab_io::{ByteRange, Io, Ios, Op};
 
 struct Bench {
     ios: Ios,
@@ -20,7 +20,7 @@ impl Bench {
 
     fn push(&mut self, op: Op, offset: u64, thread: u32, now: u64) {
         let id = self.ios.claim();
-        self.ios[id] = Io::new(op, offset, 4096, Time(now));
+        self.ios[id] = Io::new(op, ByteRange::new(offset, 4096), Time(now));
         self.layer
             .push(&mut self.ios, id, ThreadId::new(thread), Time(now));
     }

@@ -2,6 +2,7 @@
 //! every piece really was written.
 
 use super::*;
+use crate::ssd::ids::UnitId;
 use crate::ssd::map::layout::Layout;
 use crate::ssd::preconditioning::prepare;
 use crate::ssd::translation::policy::{CollectionParams, Placement};
@@ -51,8 +52,8 @@ fn channels_of_64_kib(drive: &Translation) -> f64 {
     let reads = SHAPE.units / 16;
     let channels = (0..reads).map(|read| {
         let on = (0..16).fold(0_u32, |on, unit| {
-            let slot = drive.map.find(read * 16 + unit).slot;
-            on | 1 << (drive.space.locate(drive.space.set(slot)).0 % CHANNELS)
+            let slot = drive.map.find(UnitId::new(read * 16 + unit)).slot;
+            on | 1 << (drive.space.locate(drive.space.set(slot)).0.number() % CHANNELS)
         });
         f64::from(on.count_ones())
     });
@@ -84,14 +85,14 @@ fn pieces_lie_as_on_a_drive_that_was_written() {
     let draws = Stream::new(3, "written", "victims");
     let mut written = Translation::new(SHAPE, CollectionParams::default(), Layout::Empty, draws);
     for unit in 0..SHAPE.units {
-        written.write(unit, &mut Untimed);
+        written.write(UnitId::new(unit), &mut Untimed);
     }
     let mut draws = Stream::new(5, "test", "load");
     let mut write = |drive: &mut Translation, pages: u32, bytes: f64| {
         let pieces = SHAPE.units / pages;
         for _ in 0..(f64::from(pieces) * bytes) as u32 {
             let first = draws.below(u64::from(pieces)) as u32 * pages;
-            (first..first + pages).for_each(|unit| drive.write(unit, &mut Untimed));
+            (first..first + pages).for_each(|unit| drive.write(UnitId::new(unit), &mut Untimed));
         }
     };
     let area = u64::from(SHAPE.units) * UNIT;

@@ -1,4 +1,5 @@
 use super::*;
+use raidlab_io::ByteRange;
 use raidlab_kernel::Nanos;
 
 const FIRST: FileId = FileId::new(0);
@@ -25,9 +26,15 @@ fn ext4_writes_its_blocks_flushes_writes_the_commit_block_and_flushes() {
     let mut journal = journal(JournalKind::Ext4);
     journal.write(FIRST, Time(0), false);
     assert_eq!(journal.call(IoId::new(7), FIRST, true), Wait::Begins);
-    assert_eq!(journal.begin(Time(MS)), Ask::Write(1 << 30, 8192));
+    assert_eq!(
+        journal.begin(Time(MS)),
+        Ask::Write(ByteRange::new(1 << 30, 8192))
+    );
     assert_eq!(journal.go_on(), Some(Ask::Flush));
-    assert_eq!(journal.go_on(), Some(Ask::Write((1 << 30) + 8192, 4096)));
+    assert_eq!(
+        journal.go_on(),
+        Some(Ask::Write(ByteRange::new((1 << 30) + 8192, 4096)))
+    );
     assert_eq!(journal.go_on(), Some(Ask::FlushBehind));
     assert_eq!(journal.go_on(), None);
     assert_eq!(journal.end(), (vec![IoId::new(7)], vec![]));
@@ -36,7 +43,7 @@ fn ext4_writes_its_blocks_flushes_writes_the_commit_block_and_flushes() {
     assert_eq!(journal.call(IoId::new(7), FIRST, false), Wait::Begins);
     assert_eq!(
         journal.begin(Time(3 * MS)),
-        Ask::Write((1 << 30) + 12288, 16384)
+        Ask::Write(ByteRange::new((1 << 30) + 12288, 16384))
     );
 }
 
@@ -47,7 +54,10 @@ fn xfs_flushes_writes_one_record_and_flushes() {
     journal.write(FIRST, Time(0), true);
     assert_eq!(journal.call(IoId::new(7), FIRST, false), Wait::Begins);
     assert_eq!(journal.begin(Time(MS)), Ask::Flush);
-    assert_eq!(journal.go_on(), Some(Ask::Write(1 << 30, 4096)));
+    assert_eq!(
+        journal.go_on(),
+        Some(Ask::Write(ByteRange::new(1 << 30, 4096)))
+    );
     assert_eq!(journal.go_on(), Some(Ask::FlushBehind));
     assert_eq!(journal.go_on(), None);
 }
@@ -64,14 +74,20 @@ fn a_record_with_fua_needs_no_flush_behind_it() {
         let mut asks = vec![journal.begin(Time(MS))];
         asks.extend(std::iter::from_fn(|| journal.go_on()));
         let last = asks.pop();
-        assert!(matches!(last, Some(Ask::Forced(_, 4096))), "{last:?}");
+        assert!(
+            matches!(last, Some(Ask::Forced(ByteRange { bytes: 4096, .. }))),
+            "{last:?}"
+        );
         assert_eq!(asks.pop(), Some(Ask::Flush));
     }
     let mut journal = journal(JournalKind::Ext4);
     (journal.plan.fua, journal.plan.async_commit) = (true, true);
     journal.write(FIRST, Time(0), false);
     journal.call(IoId::new(7), FIRST, true);
-    assert_eq!(journal.begin(Time(MS)), Ask::Write(1 << 30, 12288));
+    assert_eq!(
+        journal.begin(Time(MS)),
+        Ask::Write(ByteRange::new(1 << 30, 12288))
+    );
     assert_eq!(journal.go_on(), Some(Ask::Flush));
     assert_eq!(journal.go_on(), None);
 }
@@ -131,7 +147,10 @@ fn a_group_commit_writes_a_block_for_every_sixteen_inodes() {
         journal.write(FileId::new(file), Time(0), false);
     }
     journal.call(IoId::new(0), FIRST, true);
-    assert_eq!(journal.begin(Time(MS)), Ask::Write(1 << 30, 4 * 4096));
+    assert_eq!(
+        journal.begin(Time(MS)),
+        Ask::Write(ByteRange::new(1 << 30, 4 * 4096))
+    );
 }
 
 #[test]
@@ -141,13 +160,19 @@ fn without_barriers_nothing_is_flushed_and_an_async_commit_is_one_write() {
     without.write(FIRST, Time(0), false);
     without.call(IoId::new(1), FIRST, true);
     without.begin(Time(MS));
-    assert!(matches!(without.go_on(), Some(Ask::Write(_, 4096))));
+    assert!(matches!(
+        without.go_on(),
+        Some(Ask::Write(ByteRange { bytes: 4096, .. }))
+    ));
     assert_eq!(without.go_on(), None);
     let mut one = journal(JournalKind::Ext4);
     one.plan.async_commit = true;
     one.write(FIRST, Time(0), false);
     one.call(IoId::new(1), FIRST, true);
-    assert_eq!(one.begin(Time(MS)), Ask::Write(1 << 30, 12288));
+    assert_eq!(
+        one.begin(Time(MS)),
+        Ask::Write(ByteRange::new(1 << 30, 12288))
+    );
     assert_eq!(one.go_on(), Some(Ask::Flush));
     assert_eq!(one.go_on(), None);
 }
@@ -163,7 +188,7 @@ fn the_journal_goes_on_at_its_start() {
         asks.extend(std::iter::from_fn(|| journal.go_on()));
         journal.end();
         for ask in asks {
-            if let Ask::Write(at, bytes) = ask {
+            if let Ask::Write(ByteRange { offset: at, bytes }) = ask {
                 assert!(at >= 1 << 30 && at + bytes <= (1 << 30) + (1 << 20));
                 assert!(at == last || last == 0 || at == 1 << 30);
                 last = at + bytes;
