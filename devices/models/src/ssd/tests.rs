@@ -473,8 +473,7 @@ fn an_idle_die_collects_up_to_its_goal_although_some_page_sets_hold_nothing_vali
     assert_eq!(ssd.store.check(), Ok(()));
 }
 
-/// A card with one data path for both directions changes direction when a read asks for it, however
-/// long ago the last write ended. The second read finds it ready.
+/// One data path for both directions turns when a read asks for it; a second read finds it ready.
 #[test]
 fn the_first_read_after_a_write_waits_for_the_turnaround() {
     let mut params = params();
