@@ -84,13 +84,13 @@ impl SsdParams {
         let set_bytes = self.set_bytes();
         let units_fit = (512..=set_bytes).contains(&self.unit_bytes);
         let allowed = format!("512 to {set_bytes}, a page of every plane");
-        faults.that(units_fit, "unit_bytes", &self.unit_bytes, &allowed);
+        faults.that(units_fit, "unit_bytes", self.unit_bytes, &allowed);
         for (key, times) in [
             ("nand.read_ns", &nand.read_ns),
             ("nand.program_ns", &nand.program_ns),
         ] {
             let allowed = "1 to 5 times, one for each page type";
-            faults.that((1..=5).contains(&times.len()), key, &times.len(), allowed);
+            faults.that((1..=5).contains(&times.len()), key, times.len(), allowed);
         }
         let rates = [
             ("nand.channel_bytes_per_s", Some(nand.channel_bytes_per_s)),
@@ -115,14 +115,14 @@ impl SsdParams {
         faults.that(
             stripe_fits,
             "parity_stripe",
-            &stripe,
+            stripe,
             "0 (no parity), or 2 up to the number of dies",
         );
         let reserved = self.reserved_blocks_per_plane;
         faults.that(
             reserved + WORKING_BLOCKS < nand.blocks_per_plane,
             "reserved_blocks_per_plane",
-            &reserved,
+            reserved,
             "less than blocks_per_plane - 4",
         );
     }
@@ -138,14 +138,14 @@ impl SsdParams {
         faults.that(
             gap == 0 || start >= LEVELLING_NEEDS,
             "collection.wear_gap",
-            &gap,
+            gap,
             "0 unless collection.start_free_blocks is at least 6",
         );
         let share = self.collection.background_share;
         faults.that(
             share > 0.0 && share <= 1.0,
             "collection.background_share",
-            &share,
+            share,
             "more than 0, at most 1",
         );
     }
@@ -160,7 +160,7 @@ impl SsdParams {
     fn check_compression(&self, faults: &mut Check) {
         let share = self.compressible;
         let fits = (0.0..=1.0).contains(&share);
-        faults.that(fits, "compressible", &share, "0 to 1");
+        faults.that(fits, "compressible", share, "0 to 1");
         if let Some(compression) = &self.compression {
             let least = compression.least_share;
             faults.within(
