@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from enum import Enum
 from pathlib import Path
 from typing import Annotated, Final, Literal
 
@@ -234,6 +235,16 @@ class Skipped(_Checked):
     reason: str
 
 
+class MovedBy(Enum):
+    """Who moves the bytes of an I/O."""
+
+    DEVICE = "device"
+    KERNEL = "kernel"
+    """A thread of the machine's own, as a loop device has one: nobody caps it."""
+    ISSUER = "issuer"
+    """The thread that issues the I/O, as memory does: the device takes hardly any time besides."""
+
+
 class Machine(_Checked):
     """What a collector read of the machine and of the target; None where it does not say it."""
 
@@ -249,25 +260,18 @@ class Machine(_Checked):
     """Of the device, not of a file on it."""
 
     @property
-    def copied_by_cpu(self) -> bool:
-        """True if the machine's own CPU moves the device's bytes: it is a loop device or memory."""
-        return self._driver in _COPIED
-
-    @property
-    def served_by_issuer(self) -> bool:
-        """True if the thread that issues an I/O has done it when it is issued: memory as a disk."""
-        return self._driver in _MEMORY
-
-    @property
-    def _driver(self) -> str:
-        """The name of the device without its number."""
-        return re.split(r"\d", self.device or "", maxsplit=1)[0]
+    def moved_by(self) -> MovedBy:
+        """Who moves the bytes, by the driver: the device's name without its number."""
+        driver = re.split(r"\d", self.device or "", maxsplit=1)[0]
+        if driver in _MEMORY:
+            return MovedBy.ISSUER
+        return MovedBy.KERNEL if driver in _COPIED else MovedBy.DEVICE
 
 
 _MEMORY: Final = frozenset({"zram", "ram", "pmem"})
 """Names of Linux drivers that copy within `submit_bio` (zram_drv.c, brd.c, pmem.c)."""
-_COPIED: Final = _MEMORY | {"loop", "nullb"}
-"""Names of Linux drivers that copy by CPU (Documentation/admin-guide/devices.txt)."""
+_COPIED: Final = frozenset({"loop", "nullb"})
+"""Names of Linux drivers that otherwise copy by CPU (Documentation/admin-guide/devices.txt)."""
 
 
 class Measurement(_Checked):

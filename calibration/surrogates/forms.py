@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from enum import Enum, StrEnum
+from enum import StrEnum
 
 import numpy as np
 
+from raidlab.calibration.measurements.measurement import MovedBy
 from raidlab.calibration.surrogates.kriging import Field
 from raidlab.calibration.surrogates.laws import (
     CACHE_BYTES,
@@ -18,16 +19,6 @@ from raidlab.calibration.surrogates.laws import (
     ServerLaw,
 )
 from raidlab.calibration.surrogates.loads import Array, Loads
-
-
-class MovedBy(Enum):
-    """Who moves the bytes of an I/O."""
-
-    DEVICE = "device"
-    KERNEL = "kernel"
-    """A thread of the machine's own, as a loop device has one: nobody caps it."""
-    ISSUER = "issuer"
-    """The thread that issues the I/O, as memory does: the device takes hardly any time besides."""
 
 
 class Family(StrEnum):

@@ -18,11 +18,11 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from raidlab.calibration.measurements.measurement import MovedBy
 from raidlab.calibration.surrogates.forms import (
     Blend,
     Family,
     Form,
-    MovedBy,
     Predictor,
     blend,
     forms,

@@ -32,9 +32,8 @@ from raidlab.calibration.fitting.estimation.model import FitModel, checked
 from raidlab.calibration.fitting.parameters.kinds import TABLE, VIRTUAL_DISK, kind_of
 from raidlab.calibration.fitting.parameters.parameter import DETERMINED_WITHIN, Parameter, number_of
 from raidlab.calibration.fitting.search.loss import groups_of, residuals, values
-from raidlab.calibration.measurements.measurement import Machine, Point
+from raidlab.calibration.measurements.measurement import Machine, MovedBy, Point
 from raidlab.calibration.surrogates.cpu import host_times
-from raidlab.calibration.surrogates.forms import MovedBy
 from raidlab.calibration.surrogates.laws import FittedLaw, HostTimes, fit_law
 from raidlab.calibration.surrogates.loads import Measured, measured
 from raidlab.calibration.surrogates.selection import Selection, select
@@ -42,6 +41,8 @@ from raidlab.devices.catalogue import KINDS as DEVICE_KINDS
 from raidlab.devices.host import HostSpec
 from raidlab.devices.trees import Tree, Value, copied, get
 
+_SLICES_MS: Final = 6.0
+"""Scheduler's latency of one hardware thread, as Linux has it (docs/explanation/host.md)."""
 BY_LAW = (VIRTUAL_DISK, TABLE)
 """Kinds that a law alone fits."""
 _ROUNDS: Final = 2
@@ -67,12 +68,12 @@ def measured_host(
 ) -> tuple[Tree, bool]:
     """A host's tree with what was measured of the CPU, and whether anything was."""
     threads = machine.cpus if machine is not None else None
-    memory = machine is not None and machine.served_by_issuer
+    memory = _moved_by(machine) is MovedBy.ISSUER
     times = host_times(points, threads or 0, always_busy=memory)
     found = with_measured_cpu(host, times, threads)
     if memory and threads:
         # Jobs that never sleep share hardware threads by slices of time.
-        found["scheduler_latency"] = f"{6.0 * (1.0 + math.log2(threads)):.3g} ms"
+        found["scheduler_latency"] = f"{_SLICES_MS * (1.0 + math.log2(threads)):.3g} ms"
     return found, times is not None or threads is not None
 
 
@@ -80,10 +81,12 @@ def selection_of(
     points: Sequence[Point], host: Mapping[str, Value], machine: Machine | None
 ) -> Selection:
     """What laws make of points behind a host."""
-    moved_by = MovedBy.DEVICE
-    if machine is not None and machine.copied_by_cpu:
-        moved_by = MovedBy.ISSUER if machine.served_by_issuer else MovedBy.KERNEL
-    return select(measured(points), host_times_of(checked(HostSpec, host)), moved_by)
+    return select(measured(points), host_times_of(checked(HostSpec, host)), _moved_by(machine))
+
+
+def _moved_by(machine: Machine | None) -> MovedBy:
+    """Who moves the bytes; the device where nobody knows the machine."""
+    return MovedBy.DEVICE if machine is None else machine.moved_by
 
 
 def fit_by_law(

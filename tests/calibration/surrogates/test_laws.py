@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from raidlab.calibration.fitting.recovery import load
-from raidlab.calibration.measurements.measurement import Machine
+from raidlab.calibration.measurements.measurement import Machine, MovedBy
 from raidlab.calibration.surrogates.cpu import host_times
-from raidlab.calibration.surrogates.forms import Family, MovedBy
+from raidlab.calibration.surrogates.forms import Family
 from raidlab.calibration.surrogates.kriging import krige
 from raidlab.calibration.surrogates.laws import HostTimes, LinesLaw, ServerLaw, fit_law
 from raidlab.calibration.surrogates.loads import Loads, Measured, loads_of, tolerance_of
@@ -172,15 +172,14 @@ def test_a_cpu_cache_is_found_again_and_a_copied_device_has_no_caps():
 
 
 @pytest.mark.parametrize(
-    ("device", "copied", "by_issuer"),
+    ("device", "moved_by"),
     [
-        ("loop0", True, False), ("zram1", True, True), ("pmem0", True, True),
-        ("vda", False, False), (None, False, False),
+        ("loop0", MovedBy.KERNEL), ("zram1", MovedBy.ISSUER), ("pmem0", MovedBy.ISSUER),
+        ("vda", MovedBy.DEVICE), (None, MovedBy.DEVICE),
     ],
 )  # fmt: skip
-def test_devices_that_the_machine_itself_copies(device, copied, by_issuer):
-    machine = Machine(device=device)
-    assert (machine.copied_by_cpu, machine.served_by_issuer) == (copied, by_issuer)
+def test_devices_that_the_machine_itself_copies(device, moved_by):
+    assert Machine(device=device).moved_by is moved_by
 
 
 def test_memory_as_a_disk_serves_each_job_by_its_own_thread():
