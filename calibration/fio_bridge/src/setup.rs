@@ -1,7 +1,8 @@
 //! What the environment hands over: the file that `RAIDLAB_FIO_PLAN` names.
 
 use raidlab_engine::Plan;
-use serde::Deserialize;
+use serde::de::{Deserialize, Deserializer, Error};
+use serde_json::value::RawValue;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, OnceLock};
 
@@ -9,7 +10,7 @@ use std::sync::{Mutex, OnceLock};
 pub const VARIABLE: &str = "RAIDLAB_FIO_PLAN";
 
 /// The file's content; the Python side has checked what a person wrote.
-#[derive(Deserialize)]
+#[derive(serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Setup {
     /// Bytes that fio's file shall show.
@@ -23,6 +24,7 @@ pub struct Setup {
     #[serde(default)]
     pub report: Option<PathBuf>,
     /// The engine's plan, without workloads of its own.
+    #[serde(deserialize_with = "plan")]
     pub plan: Plan,
 }
 
@@ -82,6 +84,11 @@ pub fn report() -> Option<&'static Path> {
 pub fn take() -> Result<Setup, String> {
     let mut setup = SETUP.lock().map_err(|error| error.to_string())?;
     setup.take().ok_or_else(|| "no plan is named".into())
+}
+
+fn plan<'de, D: Deserializer<'de>>(from: D) -> Result<Plan, D::Error> {
+    let text = Box::<RawValue>::deserialize(from)?;
+    Plan::from_json(text.get()).map_err(D::Error::custom)
 }
 
 fn parse(path: &Path) -> Result<Setup, String> {

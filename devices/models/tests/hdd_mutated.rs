@@ -56,7 +56,7 @@ proptest! {
             let pointer: &String = index.get(&pointers);
             *drive.pointer_mut(pointer).unwrap() = value;
         }
-        let Ok(drive) = serde_json::from_value(drive) else {
+        let Ok(drive) = serde_json::from_str(&drive.to_string()) else {
             return Ok(());
         };
         match Device::new(&drive, 1, "drive") {

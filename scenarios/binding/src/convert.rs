@@ -19,7 +19,7 @@ create_exception!(
 /// A plan from its JSON, which may take half of the machine's memory, whatever others use of it, and
 /// half of the addresses that are free.
 pub fn plan(json: &str) -> PyResult<Plan> {
-    let mut plan: Plan = serde_json::from_str(json).map_err(|e| run_error(form(e)))?;
+    let mut plan = Plan::from_json(json).map_err(|e| run_error(form(e)))?;
     let limits = memory::limits();
     // 0 would be no limit.
     let half = |bytes: Option<u64>| bytes.map_or(0, |bytes| (bytes / 2).max(1));
@@ -34,7 +34,7 @@ pub fn plan(json: &str) -> PyResult<Plan> {
 
 /// An event of a plan, from its JSON.
 pub fn action(json: &str) -> PyResult<Action> {
-    serde_json::from_str(json).map_err(|e| run_error(form(e)))
+    Action::from_json(json).map_err(|e| run_error(form(e)))
 }
 
 /// The error for a document that is not in the plan's form.

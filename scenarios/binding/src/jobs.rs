@@ -8,7 +8,7 @@ use raidlab_engine::jobs::{Generator, JobPlan, Next};
 /// The first `count` I/Os that a thread of a job (JSON) asks for: operation, first byte, bytes.
 #[pyfunction]
 pub fn job_requests(thread: &str, count: usize) -> PyResult<Vec<(&'static str, u64, u64)>> {
-    let plan: JobPlan = serde_json::from_str(thread).map_err(|error| run_error(form(error)))?;
+    let plan = JobPlan::from_json(thread).map_err(|error| run_error(form(error)))?;
     let mut generator = Generator::new(&plan);
     let mut found = Vec::new();
     while found.len() < count {

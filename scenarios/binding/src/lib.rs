@@ -77,7 +77,7 @@ mod _engine {
             raidlab_engine::patiently(patient, run).unwrap_or(Err(RunError::Stopped))
         });
         let result = result.map_err(run_error)?;
-        serde_json::to_string(&result).map_err(|e| run_error(convert::form(e)))
+        result.to_json().map_err(|e| run_error(convert::form(e)))
     }
 
     /// JSON Schema of a plan, each type below `$defs`.

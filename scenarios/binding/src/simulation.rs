@@ -33,8 +33,9 @@ impl Simulation {
     /// The result so far (JSON), as of a run; the caller's I/Os are the workloads `processes`, one
     /// for each array, behind those of the plan.
     fn report(&mut self) -> PyResult<String> {
-        serde_json::to_string(&self.0.report(&self.1))
-            .map_err(|error| convert::run_error(convert::form(error)))
+        let report = self.0.report(&self.1);
+        let text = report.map_or(Ok("null".into()), |report| report.to_json());
+        text.map_err(|error| convert::run_error(convert::form(error)))
     }
 
     /// The clock in nanoseconds.

@@ -24,7 +24,7 @@ fn plan(drives: u32, outstanding: u32, servers: u32, host_ns: u64, link: bool) -
             "area_bytes": 1_u64 << 36,
             "arrival": {"kind": "closed", "outstanding": outstanding, "think_ns": 0}}],
     });
-    serde_json::from_value(value).expect("a plan")
+    Plan::from_json(&value.to_string()).expect("a plan")
 }
 
 fn main() {

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let path = std::env::args().nth(1).ok_or("usage: run_plan PLAN.json")?;
-    let plan = serde_json::from_str(&std::fs::read_to_string(path)?)?;
+    let plan = raidlab_engine::Plan::from_json(&std::fs::read_to_string(path)?)?;
     let start = Instant::now();
     let result = raidlab_engine::run(&plan, || true).map_err(|e| format!("{e:?}"))?;
     let seconds = start.elapsed().as_secs_f64();

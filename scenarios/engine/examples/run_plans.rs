@@ -8,13 +8,13 @@ fn main() {
     let mut out = std::io::stdout().lock();
     for line in stdin.lock().lines() {
         let line = line.expect("standard input is readable");
-        let text = match serde_json::from_str::<Plan>(&line) {
+        let text = match Plan::from_json(&line) {
             Err(error) => format!("{{\"error\": {:?}}}", error.to_string()),
             Ok(plan) => {
                 let begun = std::time::Instant::now();
                 match run(&plan, || true) {
                     Ok(result) => {
-                        let text = serde_json::to_string(&result).expect("a result is JSON");
+                        let text = result.to_json().expect("a result is JSON");
                         let wall = begun.elapsed().as_secs_f64();
                         format!("{{\"wall_s\": {wall}, \"result\": {text}}}")
                     }

@@ -1,8 +1,7 @@
 //! Writes that calls make durable, against what can be computed by hand: stations take 100 us for
 //! every command, flushes too.
 
-use crate::common::{plan, stations};
-use raidlab_engine::run;
+use crate::common::{plan, printed, stations, to_its_end};
 use serde_json::{Value, json};
 
 const SERVICE: u64 = 100_000;
@@ -31,9 +30,9 @@ fn system(times: bool, allocates: bool, journal: Option<&str>) -> Value {
 }
 
 fn outcome(value: &Value) -> Value {
-    let result = run(&plan(value), || true).expect("a run");
+    let result = to_its_end(&plan(value)).expect("a run");
     assert!(result.breaches.is_empty(), "{:?}", result.breaches);
-    serde_json::to_value(&result).unwrap()
+    printed(&result)
 }
 
 fn ios(outcome: &Value, load: usize) -> u64 {
@@ -177,7 +176,7 @@ fn a_plan_that_cannot_be_is_refused() {
     value["workloads"][0]["sync"]["every"] = json!(0);
     value["arrays"][0]["file_system"]["start_bytes"] = json!((1_u64 << 30) - 4096);
     value["events"] = json!([{"at_ns": 1000, "action": "power_fail", "off_ns": 1000}]);
-    let faults = format!("{:?}", run(&plan(&value), || true).err());
+    let faults = format!("{:?}", to_its_end(&plan(&value)).err());
     for key in [
         "workloads.0.sync.every",
         "arrays.0.file_system.start_bytes",

@@ -1,7 +1,7 @@
 //! Failures and data integrity: small systems, fixed histories.
 
 use crate::common::followed::{REDUNDANT, assert_reported, at, data, followed, mirrored, times};
-use crate::common::result;
+use crate::common::{printed, result};
 use serde_json::{Value, json};
 
 #[test]
@@ -170,7 +170,7 @@ fn a_slow_drive_slows_the_array() {
     )]);
     let result = result(&value);
     assert_eq!(data(&result), (0, 0, 0, 0));
-    let json = serde_json::to_value(result).unwrap();
+    let json = printed(&result);
     let p99 = json["workloads"][0]["latency_us"]["p99"].as_f64().unwrap();
     assert!(p99 > 10_000.0, "{p99}");
 }
@@ -188,7 +188,7 @@ fn a_learning_battery_makes_write_back_write_through() {
     ]);
     assert_eq!(data(&result(&value)).1, 0);
     value["events"].as_array_mut().unwrap().pop();
-    let json = serde_json::to_value(result(&value)).unwrap();
+    let json = printed(&result(&value));
     let p99 = json["workloads"][0]["write"]["latency_us"]["p99"]
         .as_f64()
         .unwrap();

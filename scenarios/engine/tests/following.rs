@@ -1,9 +1,9 @@
 //! What follows the data changes no times: with neither parity nor a cache, an array whose data are
 //! followed sends the same commands as one that is not, over the same links.
 
-use crate::common::{plan, result, stations};
+use crate::common::{plan, printed, result, stations, to_its_end};
 use raidlab_engine::LogEntry;
-use raidlab_engine::{Simulation, io, kernel, run};
+use raidlab_engine::{Simulation, io, kernel};
 use serde_json::{Value, json};
 
 const LEVELS: [(&str, u32); 5] = [
@@ -59,7 +59,7 @@ fn the_times_are_the_same_with_and_without() {
             for &reads in loads(level) {
                 let mut value = array(level, drives, controller);
                 value["workloads"][0]["read_share"] = json!(reads);
-                let load = |value: &Value| serde_json::to_value(&result(value).workloads).unwrap();
+                let load = |value: &Value| printed(&result(value))["workloads"].clone();
                 let plain = load(&value);
                 value["data"] = json!(true);
                 assert_eq!(load(&value), plain, "{level} {controller} {reads}");
@@ -182,7 +182,7 @@ fn an_unreadable_sector_costs_its_unit_and_no_other() {
     // Mirrored, none is refused: the rest of what was asked with it comes from either drive.
     value["arrays"][0]["level"] = json!("raid1");
     value["workloads"][0]["area_bytes"] = json!(1 << 19);
-    let mirrored = run(&plan(&value), || true).expect("a run");
+    let mirrored = to_its_end(&plan(&value)).expect("a run");
     let data = mirrored.data.expect("data were followed");
     assert_eq!((data.refused_reads, data.stale_reads), (0, 0));
 }

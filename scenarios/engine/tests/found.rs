@@ -9,9 +9,9 @@ use serde_json::Value;
 #[test]
 fn plans_that_once_failed_run_or_name_their_faults() {
     for line in include_str!("data/found.jsonl").lines() {
-        let mut case: Value = serde_json::from_str(line).expect("a line is JSON");
+        let case: Value = serde_json::from_str(line).expect("a line is JSON");
         let wrong = case["was"].as_str().expect("a text").to_owned();
-        let Ok(plan) = serde_json::from_value::<Plan>(case["plan"].take()) else {
+        let Ok(plan) = Plan::from_json(&case["plan"].to_string()) else {
             continue;
         };
         let begun = std::time::Instant::now();

@@ -4,10 +4,9 @@
 //! `RAIDLAB_HISTORIES=100000 cargo test --release -p raidlab-engine --test all histories` runs as many;
 //! `RAIDLAB_SEED=7` makes them others.
 
-use crate::common::{plan, stations};
+use crate::common::{plan, stations, to_its_end};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
-use raidlab_engine::run;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
@@ -380,7 +379,7 @@ fn bears((level, drives): (&str, u32), lost: &BTreeSet<u32>) -> bool {
 }
 
 fn check(history: &History) -> Result<(), TestCaseError> {
-    let result = run(&plan(&value(history)), || true).expect("a run");
+    let result = to_its_end(&plan(&value(history))).expect("a run");
     prop_assert!(result.breaches.is_empty(), "{:?}", result.breaches);
     let data = result.data.expect("data were followed");
     if !history.may_have_a_hole() {
@@ -428,7 +427,7 @@ fn everything_that_has_begun_ends() {
     of_all(20, |history| {
         let mut value = value(history);
         value["duration_ns"] = json!(500_000_000);
-        let result = run(&plan(&value), || true).expect("a run");
+        let result = to_its_end(&plan(&value)).expect("a run");
         let mut log = result.log.iter();
         let online = log.all(|entry| !entry.what.contains("offline"));
         if online && bears(history.level, &history.lost_places()) {
@@ -480,7 +479,7 @@ fn what_has_been_looked_through_bears_a_loss() {
         history.events = events;
         let mut value = value(&history);
         value["duration_ns"] = json!(450_000_000);
-        let result = run(&plan(&value), || true).expect("a run");
+        let result = to_its_end(&plan(&value)).expect("a run");
         prop_assert!(result.breaches.is_empty(), "{:?}", result.breaches);
         let mut log = result.log.iter();
         prop_assert!(

@@ -1,16 +1,16 @@
 //! What the host does to a load before the drive sees it: cores, waking, scheduling.
 
 use crate::common::bench::Bench;
-use crate::common::{closed, plan, result, stations};
+use crate::common::{closed, plan, printed, result, stations, to_its_end};
+use raidlab_engine::Simulation;
 use raidlab_engine::io::{ByteRange, Op};
 use raidlab_engine::kernel::Time;
-use raidlab_engine::{Simulation, run};
 use serde_json::{Value, json};
 
 fn iops(value: &Value) -> f64 {
-    let result = run(&plan(value), || true).expect("a run");
+    let result = to_its_end(&plan(value)).expect("a run");
     assert!(result.breaches.is_empty(), "{:?}", result.breaches);
-    let json = serde_json::to_value(&result).unwrap();
+    let json = printed(&result);
     json["workloads"][0]["iops"].as_f64().unwrap()
 }
 
@@ -59,9 +59,9 @@ fn cores_bound_what_threads_do_together() {
 
 /// The utilisation of the host's cores; none if they are no component.
 fn cpu(value: &Value) -> Option<(String, f64)> {
-    let result = run(&plan(value), || true).expect("a run");
+    let result = to_its_end(&plan(value)).expect("a run");
     assert!(result.breaches.is_empty(), "{:?}", result.breaches);
-    let json = serde_json::to_value(&result).unwrap();
+    let json = printed(&result);
     let mut components = json["components"].as_array().unwrap().iter();
     let cpu = components.find(|component| component["kind"] == "cpu")?;
     let name = cpu["name"].as_str().unwrap();
@@ -141,9 +141,9 @@ fn a_thread_keeps_its_core_for_its_share_while_others_wait() {
         value["host"] = json!({"submit_ns": 6000, "complete_ns": 4000, "raid_command_ns": 0,
                                "cores": 1, "scheduler_latency_ns": latency_ns});
         value["devices"][0]["service_ns"] = json!(5_000);
-        let result = run(&plan(&value), || true).expect("a run");
+        let result = to_its_end(&plan(&value)).expect("a run");
         assert!(result.breaches.is_empty(), "{:?}", result.breaches);
-        let json = serde_json::to_value(&result).unwrap();
+        let json = printed(&result);
         within(
             json["workloads"][0]["iops"].as_f64().unwrap(),
             100_000.0,
@@ -234,7 +234,7 @@ fn a_write_waits_for_its_bit_if_it_is_clear() {
     value["duration_ns"] = json!(200_000_000_000_u64);
     value["warm_up_ns"] = json!(20_000_000_000_u64);
     let raid = |value: &Value| {
-        let json = serde_json::to_value(result(value)).unwrap();
+        let json = printed(&result(value));
         let raid = &json["workloads"][0]["breakdown_us"]["raid"];
         raid.as_f64().unwrap_or_default()
     };
@@ -258,7 +258,7 @@ fn the_report_says_how_long_bits_are_being_set_and_how_many_writes_wait() {
     value["workloads"][0]["arrival"] = json!({"kind": "poisson", "per_s": 100.0});
     value["duration_ns"] = json!(200_000_000_000_u64);
     value["warm_up_ns"] = json!(20_000_000_000_u64);
-    let json = serde_json::to_value(result(&value)).unwrap();
+    let json = printed(&result(&value));
     let components = json["components"].as_array().unwrap();
     let bitmap = components.iter().find(|it| it["kind"] == "bitmap").unwrap();
     assert_eq!(bitmap["name"], "data bitmap");
@@ -298,7 +298,7 @@ fn a_bitmap_of_too_many_regions_is_refused_by_name() {
     for chunk in [0, 1, 65_536] {
         value["arrays"][0]["bitmap"] = json!({"chunk_bytes": chunk, "flushes": false});
         value["devices"][0]["capacity_bytes"] = json!(1_u64 << 40);
-        let refused = format!("{:?}", run(&plan(&value), || true).unwrap_err());
+        let refused = format!("{:?}", to_its_end(&plan(&value)).unwrap_err());
         assert!(refused.contains("arrays.0.bitmap.chunk_bytes"), "{refused}");
     }
 }
@@ -316,7 +316,7 @@ fn the_accounts_hold_where_a_load_ends_within_the_warm_up() {
         ends["area_bytes"] = json!(blocks * 4096);
         ends["passes"] = json!(1);
         value["workloads"] = json!([closed("goes on", 16), ends]);
-        let result = run(&plan(&value), || true).expect("a run");
+        let result = to_its_end(&plan(&value)).expect("a run");
         assert!(result.breaches.is_empty(), "{:?}", result.breaches);
     }
 }

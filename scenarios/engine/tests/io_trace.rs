@@ -1,14 +1,13 @@
 //! The stages of single I/Os: those on the critical path add up to the latency, and observing them
 //! changes no result.
 
-use crate::common::{plan, result, stations};
-use raidlab_engine::run;
+use crate::common::{plan, printed, result, stations, to_its_end};
 use serde_json::{Value, json};
 
 fn traced(value: &Value, ios: u32) -> Value {
     let mut value = value.clone();
     value["details"] = json!({"trace_ios": ios});
-    serde_json::to_value(result(&value)).unwrap()
+    printed(&result(&value))
 }
 
 /// Component, stage, begin and end in microseconds of all stages, critical ones or the others.
@@ -151,7 +150,7 @@ fn stages_add_up_and_change_nothing() {
             assert_adds_up(io);
             counted += 1;
         }
-        assert_eq!(found, serde_json::to_value(result(&value)).unwrap());
+        assert_eq!(found, printed(&result(&value)));
     }
     assert_eq!(counted, 400, "each run has as many as were asked for");
 }
@@ -160,7 +159,7 @@ fn stages_add_up_and_change_nothing() {
 fn more_ios_than_fit_the_memory_are_refused_by_name() {
     let mut value = stations(1, 100_000, "fixed", 1);
     value["details"] = json!({"trace_ios": 10_001});
-    let refused = format!("{:?}", run(&plan(&value), || true).unwrap_err());
+    let refused = format!("{:?}", to_its_end(&plan(&value)).unwrap_err());
     assert!(
         refused.contains("details.trace_ios") && refused.contains("10000"),
         "{refused}"

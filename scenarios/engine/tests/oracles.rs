@@ -1,8 +1,8 @@
 //! The engine against queueing theory.
 
-use crate::common::{closed, plan, result, ssd_of_one_channel, stations};
+use crate::common::{closed, plan, printed, result, ssd_of_one_channel, stations, to_its_end};
 use raidlab_engine::kernel::Time;
-use raidlab_engine::{RunError, Simulation, run};
+use raidlab_engine::{RunError, Simulation};
 use serde_json::{Value, json};
 
 fn open(value: &mut Value, per_s: f64, seconds: u64) {
@@ -17,7 +17,7 @@ fn latency_interval_us(value: &Value, replications: u64) -> [f64; 2] {
         .map(|seed| {
             let mut value = value.clone();
             value["seed"] = json!(seed + 1);
-            let json = serde_json::to_value(result(&value)).unwrap();
+            let json = printed(&result(&value));
             json["workloads"][0]["latency_us"]["mean"].as_f64().unwrap()
         })
         .collect();
@@ -42,7 +42,7 @@ fn a_load_whose_ios_take_no_time_is_reported() {
     let mut value = stations(1, 0, "fixed", 1);
     value["workloads"] = json!([closed("slow", 1), closed("reader", 4)]);
     value["workloads"][0]["arrival"]["think_ns"] = json!(1_000_000);
-    let Err(RunError::Plan(faults)) = run(&plan(&value), || true) else {
+    let Err(RunError::Plan(faults)) = to_its_end(&plan(&value)) else {
         panic!("a run that cannot end");
     };
     assert_eq!((&*faults[0].key, &*faults[0].value), ("workload", "reader"));
@@ -58,7 +58,7 @@ fn bursts_that_take_no_time_are_no_livelock() {
     value["workloads"] = json!([closed("burst", 400_000)]);
     value["workloads"][0]["arrival"]["think_ns"] = json!(10_000_000);
     value["duration_ns"] = json!(50_000_000);
-    let json = serde_json::to_value(result(&value)).unwrap();
+    let json = printed(&result(&value));
     assert_eq!(json["workloads"][0]["ios"], 6 * 400_000);
 }
 
@@ -187,7 +187,7 @@ fn a_limit_without_a_burst_is_a_deterministic_server() {
     open(&mut value, 4000.0, 20);
     assert_holds(latency_interval_us(&value, 10), 410.0, 0.05);
     let found = result(&value);
-    let row = serde_json::to_value(&found.workloads[0]).unwrap();
+    let row = &printed(&found)["workloads"][0];
     let parts = &row["breakdown_us"];
     let total = parts["limit_wait"].as_f64().unwrap() + parts["service"].as_f64().unwrap();
     assert!((total - row["latency_us"]["mean"].as_f64().unwrap()).abs() < 1e-6);
@@ -210,7 +210,7 @@ fn a_closed_load_gets_its_limit_and_waits_for_it() {
         value["workloads"][0]["limits"] = limits;
         value["warm_up_ns"] = json!(1_000_000_000_u64);
         value["duration_ns"] = json!(10_000_000_000_u64);
-        let found = serde_json::to_value(result(&value)).unwrap();
+        let found = printed(&result(&value));
         let row = &found["workloads"][0];
         let served = row["ios"].as_f64().unwrap();
         assert!((served - 10.0 * rate).abs() <= 1.0, "{served}");
@@ -269,7 +269,7 @@ fn priorities_meet_cobhams_formula() {
     let means: Vec<[f64; 2]> = (1..=10)
         .map(|seed| {
             value["seed"] = json!(seed);
-            let json = serde_json::to_value(result(&value)).unwrap();
+            let json = printed(&result(&value));
             [0, 1].map(|load| {
                 json["workloads"][load]["latency_us"]["mean"]
                     .as_f64()
@@ -435,7 +435,7 @@ fn rate_of_one_channel(dies: u32, channel_bytes_per_s: u64, change: impl Fn(&mut
     load["area_bytes"] = json!(capacity);
     load["arrival"]["outstanding"] = json!(256);
     change(&mut value);
-    let json = serde_json::to_value(result(&value)).unwrap();
+    let json = printed(&result(&value));
     json["workloads"][0]["iops"].as_f64().unwrap()
 }
 
@@ -505,7 +505,7 @@ fn more_places_than_a_record_can_name_are_refused() {
         names.map(|name| closed(&name, 1 << 20)).collect()
     };
     value["workloads"] = json!(loads(128));
-    let Err(RunError::Plan(faults)) = run(&plan(&value), || true) else {
+    let Err(RunError::Plan(faults)) = to_its_end(&plan(&value)) else {
         panic!("a plan with 2^27 places runs");
     };
     let [fault] = &faults[..] else {

@@ -1,7 +1,6 @@
 //! A load through the operating system's page cache, against what can be computed by hand.
 
-use crate::common::{plan, stations};
-use raidlab_engine::run;
+use crate::common::{plan, printed, stations, to_its_end};
 use serde_json::{Value, json};
 
 const MIB: u64 = 1 << 20;
@@ -27,9 +26,9 @@ fn file(access: &str, read_share: f64, memory: u64, servers: u32) -> Value {
 }
 
 fn outcome(value: &Value) -> Value {
-    let result = run(&plan(value), || true).expect("a run");
+    let result = to_its_end(&plan(value)).expect("a run");
     assert!(result.breaches.is_empty(), "{:?}", result.breaches);
-    let json = serde_json::to_value(&result).unwrap();
+    let json = printed(&result);
     assert_eq!(json["workloads"][0]["ios"], 4096, "each record once");
     json
 }
@@ -110,9 +109,9 @@ fn old_pages_are_written_back() {
     value["workloads"][0]["passes"] = json!(0);
     value["workloads"][0]["arrival"]["think_ns"] = json!(1_000_000_000_u64);
     value["duration_ns"] = json!(100_000_000_000_u64);
-    let result = run(&plan(&value), || true).expect("a run");
+    let result = to_its_end(&plan(&value)).expect("a run");
     assert!(result.breaches.is_empty(), "{:?}", result.breaches);
-    let json = serde_json::to_value(&result).unwrap();
+    let json = printed(&result);
     let mut parts = json["components"].as_array().unwrap().iter();
     let drive = parts.find(|c| c["kind"] == "drive").unwrap();
     assert!(drive["utilization"].as_f64().unwrap() > 0.0);
@@ -130,7 +129,7 @@ fn the_accounts_hold_wherever_a_run_ends() {
             value["workloads"][0]["passes"] = json!(0);
             value["workloads"][0]["threads"] = json!(2);
             value["duration_ns"] = json!(20_000_000 + step * 5_000);
-            let result = run(&plan(&value), || true).expect("a run");
+            let result = to_its_end(&plan(&value)).expect("a run");
             assert!(result.breaches.is_empty(), "{step}: {:?}", result.breaches);
         }
     }
@@ -188,7 +187,7 @@ fn numbers_of_page_caches_and_block_layers_have_bounds() {
     let cache = value["workloads"][0]["page_cache"].as_object_mut().unwrap();
     cache.extend(wrong.as_object().unwrap().clone());
     value["drives"][0]["block_layer"] = json!({"scheduler": "none", "requests": 1_048_577});
-    let error = format!("{:?}", run(&plan(&value), || true).unwrap_err());
+    let error = format!("{:?}", to_its_end(&plan(&value)).unwrap_err());
     for key in wrong.as_object().unwrap().keys() {
         assert!(
             error.contains(&format!("workloads.0.page_cache.{key}")),

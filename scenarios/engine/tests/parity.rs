@@ -1,7 +1,6 @@
 //! Arrays with parity against arithmetic: how many commands, how many phases, how many bytes.
 
-use crate::common::{plan, result, stations};
-use raidlab_engine::run;
+use crate::common::{plan, printed, result, stations, to_its_end};
 use serde_json::{Value, json};
 
 /// Drives of 100 us, one command at a time; 4 KiB units; random aligned writes of one unit.
@@ -67,7 +66,7 @@ fn writes_to_one_stripe_run_one_after_the_other() {
     value["controllers"] = json!([{"name": "c", "queue_depth": 0, "cores": 1, "request_ns": 0,
         "command_ns": 0}]);
     value["arrays"][0]["controller"] = json!(0);
-    let json = serde_json::to_value(result(&value)).unwrap();
+    let json = printed(&result(&value));
     // Two outstanding, 200 us each, one after the other; only the first did not wait.
     assert_eq!(json["workloads"][0]["iops"], 5000.0);
     let waited = json["workloads"][0]["breakdown_us"]["raid"]
@@ -196,6 +195,6 @@ fn a_controller_does_no_raid_work_for_the_host() {
     assert!((rate - 1000.0).abs() < 10.0, "{rate}");
     value["arrays"][0]["cache"] = json!({"write": "write_through", "read_ahead": "none",
                                          "keep_reads": true});
-    let faults = format!("{:?}", run(&plan(&value), || true));
+    let faults = format!("{:?}", to_its_end(&plan(&value)));
     assert!(faults.contains("arrays.0.cache"), "{faults}");
 }

@@ -1,7 +1,7 @@
 //! Rebuild, copyback and spares: small systems, fixed histories.
 
 use crate::common::followed::{REDUNDANT, assert_reported, at, data, followed, mirrored, times};
-use crate::common::result;
+use crate::common::{printed, result};
 use serde_json::{Value, json};
 
 #[test]
@@ -225,8 +225,9 @@ fn the_load_is_reported_from_event_to_event() {
     let after = &load.periods[2];
     assert!((after.to_s - after.from_s - 0.1).abs() < 0.01, "{after:?}");
     let mean = |at: usize| {
-        let period = serde_json::to_value(&load.periods[at]).unwrap();
-        period["latency_us"]["mean"].as_f64().unwrap()
+        printed(&result)["workloads"][0]["periods"][at]["latency_us"]["mean"]
+            .as_f64()
+            .unwrap()
     };
     assert!(mean(1) > mean(0) && mean(1) > mean(2));
 }

@@ -1,7 +1,7 @@
 //! Writes that meet in the stripe cache of an array in the host, against arithmetic; and their data.
 
 use crate::common::followed::{at, data, followed};
-use crate::common::{result, stations};
+use crate::common::{printed, result, stations};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -25,7 +25,7 @@ fn iops(value: &Value) -> f64 {
 fn neighbours_that_come_meanwhile_are_written_together() {
     let value = in_order(4);
     assert_eq!(iops(&value), 20_000.0);
-    let json = serde_json::to_value(result(&value)).expect("a result");
+    let json = printed(&result(&value));
     // The last three wait for the reads, 100 us, in which the first one's commands are.
     let part = |name: &str| json["workloads"][0]["breakdown_us"][name].as_f64();
     assert_eq!(part("raid"), Some(75.0));

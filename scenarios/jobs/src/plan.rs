@@ -385,3 +385,13 @@ pub struct JobPlan {
     /// Step of the samples of bandwidth and rate.
     pub sample_ns: Nanos,
 }
+
+impl JobPlan {
+    /// A thread from its JSON.
+    ///
+    /// # Errors
+    /// It is not in a thread's form.
+    pub fn from_json(text: &str) -> serde_json::Result<JobPlan> {
+        serde_json::from_str(text)
+    }
+}

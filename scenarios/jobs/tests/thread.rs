@@ -29,7 +29,7 @@ impl Port for Server {
 
 /// Runs a thread until it ends.
 fn run(plan: &Value) -> (ThreadResult, Vec<Request>) {
-    let plan: JobPlan = serde_json::from_value(plan.clone()).unwrap();
+    let plan = JobPlan::from_json(&plan.to_string()).unwrap();
     let (mut thread, mut server) = (Thread::new(&plan), Server::default());
     loop {
         let wait = thread.go_on(Time(server.now), &mut server).unwrap();
@@ -138,7 +138,7 @@ fn an_even_cap_spaces_and_catches_up() {
 
 #[test]
 fn a_failed_io_ends_the_job_with_its_error() {
-    let plan: JobPlan = serde_json::from_value(plan()).unwrap();
+    let plan = JobPlan::from_json(&plan().to_string()).unwrap();
     let (mut thread, mut server) = (Thread::new(&plan), Server::default());
     assert_eq!(thread.go_on(Time(0), &mut server), Ok(Wait::Completions(1)));
     thread.completed(0, true);

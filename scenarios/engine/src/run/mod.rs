@@ -10,6 +10,7 @@ pub(crate) mod checks;
 pub(crate) mod fio;
 pub mod intervals;
 pub mod io_trace;
+mod json;
 pub(crate) mod layers;
 pub(crate) mod livelock;
 pub(crate) mod past;

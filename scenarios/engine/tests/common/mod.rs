@@ -6,7 +6,7 @@ pub mod bench;
 pub mod followed;
 
 use raidlab_engine::report::RunResult;
-use raidlab_engine::{Plan, run};
+use raidlab_engine::{Plan, RunError, run};
 use serde_json::{Value, json};
 
 /// A plan with free host, no controller and `drives` stations in one array.
@@ -63,7 +63,18 @@ pub fn closed(name: &str, outstanding: u32) -> Value {
 
 /// The plan in the engine's form.
 pub fn plan(value: &Value) -> Plan {
-    serde_json::from_value(value.clone()).expect("a plan in the engine's form")
+    Plan::from_json(&value.to_string()).expect("a plan in the engine's form")
+}
+
+/// Runs a plan that nobody stops; a program compiles its own engine for each who might.
+pub fn to_its_end(plan: &Plan) -> Result<RunResult, RunError> {
+    run(plan, || true)
+}
+
+/// A result as it is printed.
+pub fn printed(result: &RunResult) -> Value {
+    let text = result.to_json().expect("a result is JSON");
+    serde_json::from_str(&text).expect("a result is JSON")
 }
 
 /// What a plan's run gives; no check of the engine's own may have failed.
@@ -72,7 +83,7 @@ pub fn plan(value: &Value) -> Plan {
     reason = "some files of tests look at faults or steps instead"
 )]
 pub fn result(value: &Value) -> RunResult {
-    let result = run(&plan(value), || true).expect("a run");
+    let result = to_its_end(&plan(value)).expect("a run");
     assert!(result.breaches.is_empty(), "{:?}", result.breaches);
     result
 }

@@ -43,7 +43,7 @@ impl Target for Jobs {
     }
 
     fn judge(&self, (plan, seed): &(Value, u64)) -> Result<&'static str, String> {
-        let plan: JobPlan = serde_json::from_value(plan.clone()).map_err(|e| e.to_string())?;
+        let plan = JobPlan::from_json(&plan.to_string()).map_err(|e| e.to_string())?;
         run(&plan, *seed)
     }
 }

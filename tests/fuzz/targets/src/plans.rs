@@ -32,7 +32,7 @@ impl Target for Plans {
     }
 
     fn judge(&self, input: &Value) -> Result<&'static str, String> {
-        let Ok(plan) = serde_json::from_value::<Plan>(input.clone()) else {
+        let Ok(plan) = Plan::from_json(&input.to_string()) else {
             return Ok("not in the form of a plan");
         };
         judge(&plan)
@@ -60,7 +60,10 @@ pub fn judge(plan: &Plan) -> Result<&'static str, String> {
     if !result.breaches.is_empty() {
         return Err(result.breaches.join("; "));
     }
-    let printed = serde_json::to_value(&result).map_err(|e| e.to_string())?;
+    let printed = result
+        .to_json()
+        .and_then(|text| serde_json::from_str::<Value>(&text));
+    let printed = printed.map_err(|error| error.to_string())?;
     for workload in printed["workloads"].as_array().into_iter().flatten() {
         for key in ["iops", "ios"] {
             if workload[key].is_null() {

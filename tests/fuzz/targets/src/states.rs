@@ -44,7 +44,7 @@ fn sound(mut plan: Value, file: &Path) -> Option<(Plan, Vec<DriveState>)> {
     }
     plan["max_ios"] = json!(IOS[0]);
     plan["save_state"] = json!(file);
-    let whole: Plan = serde_json::from_value(plan.clone()).ok()?;
+    let whole = Plan::from_json(&plan.to_string()).ok()?;
     run(&whole, || true).ok()?.unsaved.is_none().then_some(())?;
     plan.as_object_mut()?.remove("save_state");
     plan["max_ios"] = json!(IOS[1]);
@@ -55,7 +55,10 @@ fn sound(mut plan: Value, file: &Path) -> Option<(Plan, Vec<DriveState>)> {
             (device["history"], device["snapshot"]) = (json!([]), json!(file));
         }
     }
-    Some((serde_json::from_value(plan).ok()?, read_states(file).ok()?))
+    Some((
+        Plan::from_json(&plan.to_string()).ok()?,
+        read_states(file).ok()?,
+    ))
 }
 
 /// A plan by its number, and the bytes of the file.
