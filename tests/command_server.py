@@ -63,10 +63,14 @@ def run(
         }
     )
     door = _door()
-    files = tempfile.TemporaryFile(), tempfile.TemporaryFile(), tempfile.TemporaryFile()
-    with files[0] as given, files[1] as out, files[2] as errors:
+    with (
+        tempfile.TemporaryFile() as given,
+        tempfile.TemporaryFile() as out,
+        tempfile.TemporaryFile() as errors,
+    ):
         given.write(text.encode())
         given.seek(0)
+        files = (given, out, errors)
         socket.send_fds(door, [asked.encode()], [file.fileno() for file in files])
         code = int(door.recv(64))
         printed = []
