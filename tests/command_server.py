@@ -111,6 +111,7 @@ def serve(door: socket.socket) -> None:
     import_module("raidlab.cli")
     for name in LOADED:
         import_module(f"raidlab.commands.{name}")
+    build()
     programs = {"raidlab": main, "raidlab-fio": stand_in}
     while True:
         asked, files, *_ = socket.recv_fds(door, _LONGEST, 3)
@@ -137,6 +138,17 @@ def serve(door: socket.socket) -> None:
             os.close(file)
         status = _status(child, request["kill_after_s"])
         door.send(str(os.waitstatus_to_exitcode(status)).encode())
+
+
+def build() -> None:
+    """Builds once what a command builds when it first needs it: checks of files, digests."""
+    from raidlab.devices.catalogue import KINDS
+    from raidlab.scenarios.running.store import engine_digest
+    from raidlab.scenarios.spec.schema import ScenarioTable
+
+    for table in (ScenarioTable, *KINDS.values()):
+        table.model_rebuild()
+    engine_digest()
 
 
 def _status(child: int, kill_after_s: float | None) -> int:
