@@ -14,7 +14,7 @@ from typing import Final, Generic, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from raidlab.calibration.measurements.measurement import ALIKE, Latency
+from raidlab.calibration.measurements.measurement import SAME_PERCENT, Latency
 
 Array = npt.NDArray[np.float64]
 Key = TypeVar("Key")
@@ -119,7 +119,7 @@ def percentiles(latency: Latency, percents: Array) -> list[float | None]:
     at, shares = curve(latency)
     found = at[np.minimum(np.searchsorted(shares, percents / 100), len(at) - 1)]
     for percent, known in latency.percentiles_us.items():
-        found[np.abs(percents - float(percent)) < ALIKE] = known
+        found[np.abs(percents - float(percent)) < SAME_PERCENT] = known
     return list(found.tolist())
 
 

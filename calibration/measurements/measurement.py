@@ -70,12 +70,12 @@ class Latency(_Checked):
     def percentile(self, percent: float) -> float | None:
         """The percentile if it was measured, in microseconds."""
         for key, value in self.percentiles_us.items():
-            if abs(float(key) - percent) < ALIKE:
+            if abs(float(key) - percent) < SAME_PERCENT:
                 return value
         return None
 
 
-ALIKE: Final = 1e-9
+SAME_PERCENT: Final = 1e-9
 """Difference of two percents that are the same."""
 
 
