@@ -1,6 +1,6 @@
 //! Dirty data in flight to the drives: when, which, how many at once.
 
-use crate::ids::{ArrayId, ControllerId, JobId};
+use crate::ids::{ArrayId, ControllerId, JobId, StripeId};
 use crate::layout::{Extent, join};
 use crate::path::IoPath;
 use crate::path::agenda::CacheCall;
@@ -73,11 +73,11 @@ impl ControllerCache {
         now: Time,
     ) {
         let geometry = stripes.state().volume(array).geometry();
-        let stripe = if geometry.parities() > 0 {
+        let stripe = StripeId::new(if geometry.parities() > 0 {
             number
         } else {
             number / u64::from(geometry.columns())
-        };
+        });
         if let Some(memory) = self.memories.get_mut(controller) {
             memory.cache.leave(group, &mut memory.leaving);
         }

@@ -1,5 +1,6 @@
 //! What jobs are for.
 
+use crate::ids::{RowId, TaskId};
 use crate::layout::Role;
 use crate::raid::bitmap::Update;
 use crate::state::slowest::Beside;
@@ -67,8 +68,8 @@ pub(crate) struct Fill {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Row {
     /// The number of the task.
-    pub task: u32,
-    pub row: u64,
+    pub task: TaskId,
+    pub row: RowId,
     pub role: Role,
 }
 
@@ -76,7 +77,7 @@ pub(crate) struct Row {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Check {
     /// The number of the task.
-    pub task: u32,
+    pub task: TaskId,
     pub group: u64,
     /// True if it compares what it reads, and does not only look whether it can be read.
     pub compares: bool,
@@ -163,7 +164,7 @@ impl Work {
     }
 
     /// The number of the background task that the job belongs to.
-    pub fn task(&self) -> Option<u32> {
+    pub fn task(&self) -> Option<TaskId> {
         match *self {
             Work::Row(Row { task, .. }) | Work::Check(Check { task, .. }) => Some(task),
             _ => None,
@@ -171,9 +172,10 @@ impl Work {
     }
 
     /// The row of its background task that the job is.
-    pub fn row(&self) -> Option<u64> {
+    pub fn row(&self) -> Option<RowId> {
         match *self {
-            Work::Row(Row { row, .. }) | Work::Check(Check { group: row, .. }) => Some(row),
+            Work::Row(Row { row, .. }) => Some(row),
+            Work::Check(Check { group, .. }) => Some(RowId::new(group)),
             _ => None,
         }
     }

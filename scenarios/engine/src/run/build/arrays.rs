@@ -24,7 +24,7 @@ pub(crate) fn build_arrays(plan: &Plan, drives: &[Drive], faults: &mut Faults) -
             Ok(layout) => arrays.push(Array {
                 name: array.name.clone(),
                 layout,
-                drives: ids(&array.drives),
+                drives: ids(&array.drives).into(),
                 spares: ids(&array.spares),
                 single: match array.drives[..] {
                     [drive] if array.level == Level::Jbod => Some(DriveId::new(drive)),
@@ -241,7 +241,7 @@ pub(crate) fn build_volumes(
             }
         }
         let host_link = link.filter(|_| !built.straight || built.mirrors);
-        let mut volume = Volume::new(built.layout.clone(), &built.drives, host_link);
+        let mut volume = Volume::new(built.layout.clone(), built.drives.as_slice(), host_link);
         if controller.is_none() {
             let rate = match array.level.parities() {
                 2.. => plan.host.two_parities_bytes_per_s,
