@@ -25,6 +25,8 @@ ids! {
     SpareId;
     /// A stripe of an array: units of all its columns.
     StripeId: u64;
+    /// What a lock covers: an array's number and, in the lower 48 bits, that of a group.
+    LockKey: u64;
     /// A task in the background of an array, each time that it begins or goes on.
     TaskId;
     /// A unit of a member's, counted along its drive.

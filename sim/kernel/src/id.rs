@@ -9,6 +9,8 @@ use std::ops::{Index, IndexMut};
 
 /// A number that says which one of its kind.
 pub trait Id: Copy + Eq {
+    /// None of them: a number that no table reaches.
+    const NONE: Self;
     /// The one at a place in a table.
     fn at(index: usize) -> Self;
     /// Its place in a table.
@@ -107,6 +109,8 @@ macro_rules! id {
         }
 
         impl $crate::Id for $name {
+            const NONE: $name = $name::NONE;
+
             #[inline]
             fn at(index: usize) -> $name {
                 $name(index as $bits)
@@ -179,6 +183,11 @@ impl<I: Id, T> Table<I, T> {
     pub fn push(&mut self, thing: T) -> I {
         self.things.push(thing);
         I::at(self.things.len() - 1)
+    }
+
+    /// Takes all away; their memory stays.
+    pub fn clear(&mut self) {
+        self.things.clear();
     }
 
     /// The one of a number, if there is one.

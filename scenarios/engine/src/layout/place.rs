@@ -96,7 +96,7 @@ impl Layout {
     /// Where copy `copy` of a data unit lies.
     #[inline]
     pub fn data(&self, stripe: StripeId, column: u32, copy: u32) -> Place {
-        // Where nothing is said, each stripe has a row.
+        // The row of a stripe on a level with one row for each.
         let row = RowId::new(stripe.number());
         let (member, row) = match self.level {
             Level::Jbod => match &self.concatenated {

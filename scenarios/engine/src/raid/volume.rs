@@ -1,6 +1,6 @@
 //! An array as the controller sees it: its places, and which of its drives can be used.
 
-use crate::ids::{ArrayId, DriveId, LinkId, MemberId, RowId, SpareId, StripeId, TaskId};
+use crate::ids::{ArrayId, DriveId, LinkId, LockKey, MemberId, RowId, SpareId, StripeId, TaskId};
 use crate::layout::{Extent, Layout, Place, Ranges, Role, Run, Unit};
 use crate::path::IoPath;
 use crate::plan::BitmapPlan;
@@ -11,7 +11,7 @@ use crate::raid::places::Places;
 use crate::state::drive::Drive;
 use raidlab_io::ByteRange;
 use raidlab_kernel::{Table, Time};
-use raidlab_models::{SECTOR, StripeThread};
+use raidlab_models::{GroupId, SECTOR, StripeThread};
 
 /// An array whose data pass through memory.
 #[derive(Debug)]
@@ -326,16 +326,16 @@ impl Volume {
     /// The number of what goes to the drives together: the stripe where parity ties its units
     /// together, else the unit.
     #[inline]
-    pub fn group(&self, stripe: StripeId, column: u32) -> u64 {
-        if self.geometry.parities() > 0 {
+    pub fn group(&self, stripe: StripeId, column: u32) -> GroupId {
+        GroupId::new(if self.geometry.parities() > 0 {
             stripe.number()
         } else {
             stripe.number() * u64::from(self.geometry.columns()) + u64::from(column)
-        }
+        })
     }
 
     /// The group of a byte.
-    pub fn group_at(&self, offset: u64) -> u64 {
+    pub fn group_at(&self, offset: u64) -> GroupId {
         let piece = self.geometry.piece(ByteRange::new(offset, 1));
         self.group(piece.stripe, piece.column)
     }
@@ -353,8 +353,8 @@ impl Volume {
 
     /// What a lock covers: the whole stripe where parity ties its units together, else a unit.
     #[inline]
-    pub fn lock_key(&self, array: ArrayId, stripe: StripeId, column: u32) -> u64 {
-        u64::from(array.number()) << 48 | self.group(stripe, column)
+    pub fn lock_key(&self, array: ArrayId, stripe: StripeId, column: u32) -> LockKey {
+        LockKey::new(u64::from(array.number()) << 48 | self.group(stripe, column).number())
     }
 }
 

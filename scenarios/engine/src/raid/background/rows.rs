@@ -19,6 +19,7 @@ use crate::raid::jobs::{Check, Phase, Row, Stripes, Work};
 use crate::raid::member::State;
 use raidlab_io::{ByteRange, Io, Op};
 use raidlab_kernel::Time;
+use raidlab_models::GroupId;
 
 impl Background {
     /// As many rows of an array's first task begin as do so side by side.
@@ -93,7 +94,7 @@ impl Background {
             Task::Patrol | Task::Check => {
                 let check = Check {
                     task: id,
-                    group: row.number(),
+                    group: GroupId::new(row.number()),
                     compares: task == Task::Check,
                     differs: false,
                 };
@@ -358,19 +359,24 @@ fn group_job(
     let (columns, end) = (u64::from(geometry.columns()), geometry.unit() as u32);
     let (group, work) = (check.group, Work::Check(check));
     if geometry.parities() > 0 {
-        return stripes
-            .state_mut()
-            .new_job(path, Io::NONE, array, StripeId::new(group), work, now);
+        return stripes.state_mut().new_job(
+            path,
+            Io::NONE,
+            array,
+            StripeId::new(group.number()),
+            work,
+            now,
+        );
     }
     let job = stripes.state_mut().new_job(
         path,
         Io::NONE,
         array,
-        StripeId::new(group / columns),
+        StripeId::new(group.number() / columns),
         work,
         now,
     );
-    let (column, start) = ((group % columns) as u32, 0);
+    let (column, start) = ((group.number() % columns) as u32, 0);
     let extents = stripes.state_mut().jobs_mut()[job].extents_mut();
     extents.push(Extent { column, start, end });
     job

@@ -5,7 +5,7 @@ use crate::layout::Role;
 use crate::raid::bitmap::Update;
 use crate::state::slowest::Beside;
 use raidlab_io::{ByteRange, Queue};
-use raidlab_models::SlotId;
+use raidlab_models::{GroupId, GroupSlot, SlotId};
 
 /// What a job is for, with what only this kind of job needs.
 #[derive(Clone, Copy, Debug, Default)]
@@ -52,7 +52,7 @@ pub(crate) struct SlotRange {
 /// A group of the cache that leaves, and the slot that takes it if it goes to the SSD cache.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Destage {
-    pub group: u32,
+    pub group: GroupSlot,
     pub slot: Option<SlotId>,
 }
 
@@ -78,7 +78,7 @@ pub(crate) struct Row {
 pub(crate) struct Check {
     /// The number of the task.
     pub task: TaskId,
-    pub group: u64,
+    pub group: GroupId,
     /// True if it compares what it reads, and does not only look whether it can be read.
     pub compares: bool,
     /// True if parity does not fit the data, or copies differ.
@@ -175,7 +175,7 @@ impl Work {
     pub fn row(&self) -> Option<RowId> {
         match *self {
             Work::Row(Row { row, .. }) => Some(row),
-            Work::Check(Check { group, .. }) => Some(RowId::new(group)),
+            Work::Check(Check { group, .. }) => Some(RowId::new(group.number())),
             _ => None,
         }
     }
