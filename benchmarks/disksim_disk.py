@@ -111,7 +111,7 @@ def of_disksim(
 def of_raidlab(
     sources: Path, depth: int, run: Callable[[dict[str, object], int], float]
 ) -> Callable[[int], float]:
-    """The same of raidlab, with the disk that `raidlab import disksim` makes of it."""
+    """CPU seconds of raidlab, with the disk that `raidlab import disksim` makes of it."""
     with tempfile.TemporaryDirectory() as name:
         device = Path(name) / "disk.toml"
         device.write_text(import_disksim(_write(sources, depth, 1, Path(name))).to_toml())
