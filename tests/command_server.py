@@ -8,6 +8,7 @@ it loads, encodings, limits, closed outputs) takes a new interpreter.
 from __future__ import annotations
 
 import atexit
+import gc
 import json
 import os
 import resource
@@ -112,6 +113,8 @@ def serve(door: socket.socket) -> None:
     for name in LOADED:
         import_module(f"raidlab.commands.{name}")
     build()
+    # A copy that looks for garbage, as each does when it ends, would write to the pages it shares.
+    gc.freeze()
     programs = {"raidlab": main, "raidlab-fio": stand_in}
     while True:
         asked, files, *_ = socket.recv_fds(door, _LONGEST, 3)
