@@ -1,6 +1,6 @@
-"""Other simulators of SSDs on equal work: I/Os a second of CPU time, and the ratio to raidlab's.
+"""Other simulators on equal work: I/Os a second of CPU time, and the ratio to raidlab's.
 
-    python benchmarks/simulators.py --mqsim FOLDER --simplessd FOLDER [--rounds 3]
+    python benchmarks/simulators.py --mqsim FOLDER --simplessd FOLDER --disksim FOLDER [--rounds 3]
 
 FOLDER has the simulator's sources, built: MQSim by `make`; SimpleSSD-Standalone, with SimpleSSD as
 `simplessd` and McPAT as `simplessd/lib/mcpat`, by cmake in its folder `build`. Without a folder the
@@ -11,6 +11,7 @@ simulator is left out. Today's compilers build SimpleSSD with a number for SIGST
 
 The work is one NVMe SSD with 32 random 4 KiB I/Os outstanding; the cost of an I/O is the difference
 of a long and a short run, so that start and preconditioning do not count.
+A SimPy model of three stages does the same number of I/Os. DiskSim's disk: `disksim_disk.py`.
 Rounds alternate between simulators; the median counts. What each simulates: docs/evidence/speed.md.
 """
 
@@ -25,9 +26,13 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
+
+import disksim_disk
+import peers
 
 from raidlab.scenarios import _engine
 from raidlab.scenarios.planning.scenario import load_scenario
@@ -53,10 +58,21 @@ Cost = Callable[[Work, int], float]
 def of_raidlab(work: Work, ios: int) -> float:
     """One thread of the engine."""
     system = "ssd-random-read.toml" if work is Work.READS else "ssd-random-write.toml"
-    plan = load_scenario(SYSTEMS / system).plan(0, 0)
-    plan.update(max_ios=ios, timeline_step_ns=0)
+    return _own(load_scenario(SYSTEMS / system).plan(0, 0), ios)
+
+
+def _own(plan: dict[str, object], ios: int) -> float:
+    text = json.dumps({**plan, "max_ios": ios, "timeline_step_ns": 0})
     begun = time.process_time()
-    _engine.run(json.dumps(plan))
+    _engine.run(text)
+    return time.process_time() - begun
+
+
+def of_simpy(work: Work, ios: int) -> float:
+    """Host, link and 64 dies as resources of SimPy."""
+    begun = time.process_time()
+    seconds = 80e-6 if work is Work.READS else 300e-6
+    peers.closed_loop(OUTSTANDING, drives=64, drive_seconds=seconds, ios=ios)
     return time.process_time() - begun
 
 
@@ -134,9 +150,25 @@ def _set(text: str, **values: object) -> str:
     return text
 
 
-def rate(cost: Cost, work: Work, short: int, long: int) -> float:
+def rate(cost: Callable[[int], float], short: int, long: int) -> float:
     """I/Os a second of CPU time."""
-    return (long - short) / (cost(work, long) - cost(work, short))
+    return (long - short) / (cost(long) - cost(short))
+
+
+def row(name: str, work: str, pairs: list[tuple[float, float]]) -> str:
+    """A line of the table: the other's rate and ours of each round."""
+    theirs, own = (statistics.median(each) for each in zip(*pairs, strict=True))
+    ratio = statistics.median(one / other for other, one in pairs)
+    return f"| {name} | {work} | {theirs:,.0f} | {own:,.0f} | {ratio:.0f} |"
+
+
+def disks(sources: Path, rounds: int) -> Iterator[str]:
+    """DiskSim's lines."""
+    for depth, ios in disksim_disk.IOS.items():
+        other = disksim_disk.of_disksim(sources, depth, _child)
+        own = disksim_disk.of_raidlab(sources, depth, _own)
+        pairs = [(rate(other, *ios), rate(own, *disksim_disk.OWN_IOS)) for _ in range(rounds)]
+        yield row("DiskSim", f"disk, random reads, depth {depth}", pairs)
 
 
 def main() -> int:
@@ -144,9 +176,10 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--mqsim", type=Path)
     parser.add_argument("--simplessd", type=Path)
+    parser.add_argument("--disksim", type=Path)
     parser.add_argument("--rounds", type=int, default=3)
     asked = parser.parse_args()
-    others: dict[str, Cost] = {}
+    others: dict[str, Cost] = {"SimPy": of_simpy}
     if asked.mqsim:
         others["MQSim"] = of_mqsim(asked.mqsim.resolve())
     if asked.simplessd:
@@ -156,12 +189,16 @@ def main() -> int:
     for work in Work:
         for name, cost in others.items():
             pairs = [
-                (rate(cost, work, SHORT, LONG), rate(of_raidlab, work, OWN_SHORT, OWN_LONG))
+                (
+                    rate(partial(cost, work), SHORT, LONG),
+                    rate(partial(of_raidlab, work), OWN_SHORT, OWN_LONG),
+                )
                 for _ in range(asked.rounds)
             ]
-            theirs, own = (statistics.median(each) for each in zip(*pairs, strict=True))
-            ratio = statistics.median(one / other for other, one in pairs)
-            print(f"| {name} | {work} | {theirs:,.0f} | {own:,.0f} | {ratio:.0f} |", flush=True)
+            print(row(name, work, pairs), flush=True)
+    if asked.disksim:
+        for line in disks(asked.disksim.resolve(), asked.rounds):
+            print(line, flush=True)
     return 0
 
 

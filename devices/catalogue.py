@@ -10,16 +10,14 @@ import copy
 import hashlib
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
+from importlib import import_module
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
-from raidlab.devices.controller import ControllerSpec
 from raidlab.devices.faults import Fault, Faults, SpecError
-from raidlab.devices.hdd import HddSpec
-from raidlab.devices.host import HostSpec
 from raidlab.devices.other_kind import Expected, refuse_other_kind
 from raidlab.devices.provenance import (
     SOURCES,
@@ -30,24 +28,36 @@ from raidlab.devices.provenance import (
     unstated,
 )
 from raidlab.devices.schema import DeviceSpec, DriveSpec, check, read_toml
-from raidlab.devices.ssd import SsdSpec
-from raidlab.devices.station import StationSpec
-from raidlab.devices.table import TableSpec
 from raidlab.devices.trees import Tree, Value, get
-from raidlab.devices.volume import VolumeSpec
 from raidlab.devices.words import device_meant, of_one_model
-from raidlab.devices.xpoint import XpointSpec
 
-KINDS: Mapping[str, type[DeviceSpec]] = {
-    "hdd": HddSpec,
-    "station": StationSpec,
-    "host": HostSpec,
-    "controller": ControllerSpec,
-    "ssd": SsdSpec,
-    "volume": VolumeSpec,
-    "table": TableSpec,
-    "xpoint": XpointSpec,
-}
+
+class _Kinds(Mapping[str, type[DeviceSpec]]):
+    """Models by kind: each is imported when it is asked for, since a command needs few of them."""
+
+    _models: Mapping[str, str] = {
+        "hdd": "HddSpec",
+        "station": "StationSpec",
+        "host": "HostSpec",
+        "controller": "ControllerSpec",
+        "ssd": "SsdSpec",
+        "volume": "VolumeSpec",
+        "table": "TableSpec",
+        "xpoint": "XpointSpec",
+    }
+
+    def __getitem__(self, kind: str) -> type[DeviceSpec]:
+        name = self._models[kind]
+        return cast("type[DeviceSpec]", getattr(import_module(f"raidlab.devices.{kind}"), name))
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._models)
+
+    def __len__(self) -> int:
+        return len(self._models)
+
+
+KINDS: Mapping[str, type[DeviceSpec]] = _Kinds()
 """The model of each kind of device file."""
 
 SPECS = Path(__file__).parent / "specs"

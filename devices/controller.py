@@ -142,9 +142,9 @@ class ControllerSpec(DeviceSpec):
     """True if the host's CPU does the RAID work, as with chipset controllers."""
     cache: Cache | None = None
     features: tuple[Literal["fast_path", "cache_tier"], ...] = ()
-    stream_copies: StreamCopies = StreamCopies()
+    stream_copies: StreamCopies = StreamCopies.left_out()
     """Where a stream of reads is served by one copy of a mirror alone, or by both."""
-    tier: CacheTier = CacheTier()
+    tier: CacheTier = CacheTier.left_out()
     """Of controllers that have `cache_tier`."""
 
     def faults(self) -> Iterator[Fault]:

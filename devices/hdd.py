@@ -341,7 +341,7 @@ class ScsiBus(Table):
     """Coming back to the bus."""
     other_reselect: Duration = Field(default=0, le=_SHORT_NS)
     """Coming back for the status of a write with an extra disconnect."""
-    read_disconnect: After = After()
+    read_disconnect: After = After.left_out()
     """Leaving the bus after a read's command."""
     write_disconnect: Duration = Field(default=0, le=_SHORT_NS)
     """Leaving the bus after a write's data."""

@@ -227,9 +227,9 @@ class HostSpec(DeviceSpec):
     """Port of a SAS drive on a plain adapter that takes no time of its own."""
     slot: InterfaceName = "pcie-3.0-x16"
     """Widest PCIe slot, for controllers and drives on PCIe."""
-    port: Port = Port()
+    port: Port = Port.left_out()
     """Of SATA drives that hang on the host directly; a chipset's if left out."""
-    block_layer: BlockLayer = BlockLayer()
+    block_layer: BlockLayer = BlockLayer.left_out()
     """Before drives that hang on the host directly."""
     coalescing: Coalescing | None = None
     """Of the adapter of those drives; it interrupts for each completion if left out."""

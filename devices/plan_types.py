@@ -1,7 +1,5 @@
 """A plan, as the engine takes it: made from its types by `make schema`."""
 
-from __future__ import annotations
-
 from typing import Literal, NotRequired, TypeAlias, TypedDict
 
 

@@ -44,7 +44,7 @@ def _error_quantity(value: Any) -> str:
 class Source(BaseModel):
     """Where a number came from."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
     source: Literal["data-sheet", "published", "measured", "fitted", "derived", "assumed"]
     note: str = ""

@@ -15,7 +15,7 @@ import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, ClassVar, Literal, TypeVar
+from typing import Any, ClassVar, Literal, Self, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -50,6 +50,11 @@ class Table(BaseModel):
     """Keys that have another name now: refused, with it."""
     elsewhere: ClassVar[Mapping[str, str]] = {}
     """What other programs call our keys, fio first: refused, with ours."""
+
+    @classmethod
+    def left_out(cls) -> Self:
+        """The table of a file that does not have it; nothing is built to check it."""
+        return cls.model_construct()
 
     def faults(self) -> Iterator[Fault]:
         """Faults that only several fields together show; keys relative to this table."""

@@ -262,7 +262,7 @@ class SsdSpec(DriveSpec):
     """Rated endurance, over `rated_years`."""
     rated_years: float = Field(default=5.0, gt=0)
     nand: Nand
-    collection: Collection = Collection()
+    collection: Collection = Collection.left_out()
     buffer: Buffer
     firmware: Firmware
     prefetch: Prefetch | None = None

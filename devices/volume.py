@@ -161,7 +161,7 @@ class VolumeSpec(DriveSpec):
     capacity: Size = Field(gt=0)
     io_size: Size = Field(default=256 * 1024, gt=0)
     """Most bytes that count as one I/O."""
-    limits: Rates = Rates()
+    limits: Rates = Rates.left_out()
     """What is provisioned."""
     bounds: Bounds | None = None
     burst: Burst | None = None

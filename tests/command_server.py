@@ -8,6 +8,7 @@ it loads, encodings, limits, closed outputs) takes a new interpreter.
 from __future__ import annotations
 
 import atexit
+import gc
 import json
 import os
 import resource
@@ -38,6 +39,8 @@ def run(
     env: Mapping[str, str] | None = None,
     bytes_most: int | None = None,
     kill_after_s: float | None = None,
+    program: str = "raidlab",
+    text: str = "",
 ) -> subprocess.CompletedProcess[str]:
     """What `raidlab WORDS` printed and its exit code; `env` beside the environment of the tests.
 
@@ -47,11 +50,13 @@ def run(
         env: Variables beside those of the tests.
         bytes_most: Size that its files may have, as on a disk that is full.
         kill_after_s: When it is killed, unless it has ended.
+        program: `raidlab`, or `raidlab-fio`.
+        text: What it reads from its standard input.
     """
     texts = [str(word) for word in words]
     asked = json.dumps(
         {
-            "words": texts,
+            "words": [program, *texts],
             "cwd": str(cwd),
             "env": {**os.environ, **(env or {})},
             "bytes_most": bytes_most,
@@ -59,14 +64,21 @@ def run(
         }
     )
     door = _door()
-    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as errors:
-        socket.send_fds(door, [asked.encode()], [out.fileno(), errors.fileno()])
+    with (
+        tempfile.TemporaryFile() as given,
+        tempfile.TemporaryFile() as out,
+        tempfile.TemporaryFile() as errors,
+    ):
+        given.write(text.encode())
+        given.seek(0)
+        files = (given, out, errors)
+        socket.send_fds(door, [asked.encode()], [file.fileno() for file in files])
         code = int(door.recv(64))
         printed = []
         for file in (out, errors):
             file.seek(0)
             printed.append(file.read().decode())
-    return subprocess.CompletedProcess(["raidlab", *texts], code, *printed)
+    return subprocess.CompletedProcess([program, *texts], code, *printed)
 
 
 def line(text: str, *, cwd: Path, env: Mapping[str, str]) -> subprocess.CompletedProcess[str]:
@@ -95,12 +107,17 @@ def _door() -> socket.socket:
 def serve(door: socket.socket) -> None:
     """Answers requests one after the other. In a copy it ends as the program does."""
     from raidlab.__main__ import main
+    from raidlab.commands.fio import stand_in
 
     import_module("raidlab.cli")
     for name in LOADED:
         import_module(f"raidlab.commands.{name}")
+    build()
+    # A copy that looks for garbage, as each does when it ends, would write to the pages it shares.
+    gc.freeze()
+    programs = {"raidlab": main, "raidlab-fio": stand_in}
     while True:
-        asked, outputs, *_ = socket.recv_fds(door, _LONGEST, 2)
+        asked, files, *_ = socket.recv_fds(door, _LONGEST, 3)
         if not asked:
             return
         if len(list(Path("/proc/self/task").iterdir())) > 1:
@@ -109,21 +126,32 @@ def serve(door: socket.socket) -> None:
         child = os.fork()
         if not child:
             door.close()
-            for place, output in enumerate(outputs, 1):
-                os.dup2(output, place)
-                os.close(output)
+            for place, file in enumerate(files):
+                os.dup2(file, place)
+                os.close(file)
             if request["bytes_most"] is not None:
                 resource.setrlimit(resource.RLIMIT_FSIZE, (request["bytes_most"],) * 2)
             os.chdir(request["cwd"])
             os.environ.clear()
             os.environ.update(request["env"])
-            sys.argv = ["raidlab", *request["words"]]
-            main()
+            sys.argv = request["words"]
+            programs[request["words"][0]]()
             return
-        for output in outputs:
-            os.close(output)
+        for file in files:
+            os.close(file)
         status = _status(child, request["kill_after_s"])
         door.send(str(os.waitstatus_to_exitcode(status)).encode())
+
+
+def build() -> None:
+    """Builds once what a command builds when it first needs it: checks of files, digests."""
+    from raidlab.devices.catalogue import KINDS
+    from raidlab.scenarios.running.store import engine_digest
+    from raidlab.scenarios.spec.schema import ScenarioTable
+
+    for table in (ScenarioTable, *KINDS.values()):
+        table.model_rebuild()
+    engine_digest()
 
 
 def _status(child: int, kill_after_s: float | None) -> int:

@@ -31,7 +31,8 @@ _SECTOR = 512
 _SHORT_MS: Range = (0, 1000)
 """Of an overhead, a movement, a sector on the bus."""
 _READ_AHEAD = {0: "none", 1: "track-end", 3: "fixed", 4: "next-track"}
-_POLICY = {1: "first-come", 3: "c-look", 4: "c-look", 6: "shortest-access"}
+_POLICY = {1: "first-come", 3: "c-look", 6: "c-look", 8: "shortest-access"}
+"""By DiskSim's numbers (`disksim_ioqueue.h`): CYCLE of sectors and of cylinders, SPTF."""
 
 
 @dataclass

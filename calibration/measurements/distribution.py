@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable, Sequence
+from itertools import chain
 from typing import Final, Generic, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from raidlab.calibration.measurements.measurement import Latency
+from raidlab.calibration.measurements.measurement import SAME_PERCENT, Latency
 
 Array = npt.NDArray[np.float64]
 Key = TypeVar("Key")
@@ -68,7 +69,9 @@ _CURVES: Final = Once(_read_only)
 
 def _drawn(latency: Latency) -> tuple[Array, Array]:
     if latency.bins_ns:
-        at, counts = np.array(list(zip(*latency.bins_ns, strict=True)), dtype=float)
+        flat = chain.from_iterable(latency.bins_ns)
+        pairs = np.fromiter(flat, float, 2 * len(latency.bins_ns))
+        at, counts = pairs[::2], pairs[1::2]
         return np.maximum(at / 1e3, _LEAST_US), np.cumsum(counts) / counts.sum()
     known = sorted((float(key), value) for key, value in latency.percentiles_us.items())
     if not known:
@@ -107,6 +110,17 @@ def percentile(latency: Latency, percent: float) -> float | None:
     if latency.bins_ns:
         return float(at[min(int(np.searchsorted(shares, percent / 100)), len(at) - 1)])
     return float(np.exp(np.interp(percent / 100, shares, np.log(at))))
+
+
+def percentiles(latency: Latency, percents: Array) -> list[float | None]:
+    """As `percentile`, of several percents; shape (k,)."""
+    if not latency.bins_ns:
+        return [percentile(latency, percent) for percent in percents.tolist()]
+    at, shares = curve(latency)
+    found = at[np.minimum(np.searchsorted(shares, percents / 100), len(at) - 1)]
+    for percent, known in latency.percentiles_us.items():
+        found[np.abs(percents - float(percent)) < SAME_PERCENT] = known
+    return list(found.tolist())
 
 
 def kolmogorov(one: Latency, other: Latency) -> float | None:

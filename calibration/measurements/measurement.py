@@ -70,9 +70,13 @@ class Latency(_Checked):
     def percentile(self, percent: float) -> float | None:
         """The percentile if it was measured, in microseconds."""
         for key, value in self.percentiles_us.items():
-            if abs(float(key) - percent) < 1e-9:
+            if abs(float(key) - percent) < SAME_PERCENT:
                 return value
         return None
+
+
+SAME_PERCENT: Final = 1e-9
+"""Difference of two percents that are the same."""
 
 
 class Side(_Checked):

@@ -89,9 +89,10 @@ def krige(law: FittedLaw, seen: Measured) -> Field:
     left = np.log(seen.rate) - np.log(law.rates(seen.loads))
     spread = max(_LEAST_DEVIATION, float(np.sqrt(np.mean(left**2))))
     best: tuple[float, Field] | None = None
+    alike = {reach: correlations(seen.loads, seen.loads, reach) for reach in _REACHES}
     for reach, noise, times in product(_REACHES, _NOISES, (0.7, 1.0, 1.5)):
         deviation = times * spread
-        covariance = deviation**2 * correlations(seen.loads, seen.loads, reach)
+        covariance = deviation**2 * alike[reach]
         covariance += np.diag((noise * seen.tolerance) ** 2)
         inverse: Array = np.linalg.inv(covariance).astype(np.float64)
         weights = inverse @ left

@@ -80,6 +80,12 @@ class Measured:
         """How many points there are."""
         return len(self.rate)
 
+    @property
+    def key(self) -> tuple[bytes, ...]:
+        """What makes two measurements the same."""
+        columns = (getattr(self.loads, name) for name in _FIELDS)
+        return tuple(each.tobytes() for each in (*columns, self.rate, self.tolerance))
+
     def take(self, indices: Sequence[int]) -> Measured:
         """Some of the points."""
         at = np.asarray(indices, dtype=int)

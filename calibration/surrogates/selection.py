@@ -206,8 +206,21 @@ def select(
         moved_by: Who moves the bytes. A table has a latency for what all jobs have in flight; where
             each job's thread serves itself, only lines are one.
     """
+    host = host or HostTimes()
+    key = (seen.key, host, moved_by)
+    if key not in _LAST:
+        _LAST.clear()
+        _LAST[key] = _selected(seen, host, moved_by)
+    return _LAST[key]
+
+
+_LAST: Final[dict[object, Selection]] = {}
+"""The last one, by what it was made of: a loop that ends fits what it has looked at."""
+
+
+def _selected(seen: Measured, host: HostTimes, moved_by: MovedBy) -> Selection:
     parts = _parts(seen.loads)
-    open_ = forms(host or HostTimes(), seen.loads, moved_by)
+    open_ = forms(host, seen.loads, moved_by)
     laws = _comparable([_score(form, seen, parts) for form in open_])
     ordered = sorted(laws, key=lambda each: each.rank)
     tables = 0 if moved_by is MovedBy.ISSUER else _TABLES

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import math
+import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -299,12 +300,10 @@ class Telling:
 @contextmanager
 def progress(what: str) -> Iterator[Telling]:
     """Shows how far a command is: a bar on a terminal, a line now and then elsewhere."""
-    from rich.console import Console
-
-    console = Console(stderr=True)
-    if not console.is_terminal:
+    if not sys.stderr.isatty():
         yield Telling(_lines, what)
         return
+    from rich.console import Console
     from rich.progress import (
         BarColumn,
         MofNCompleteColumn,
@@ -313,6 +312,10 @@ def progress(what: str) -> Iterator[Telling]:
         TimeRemainingColumn,
     )
 
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield Telling(_lines, what)
+        return
     columns = (
         TextColumn("{task.description}", markup=False),
         BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(),

@@ -16,7 +16,6 @@ from raidlab.commands.files_written import Writes
 from raidlab.commands.outputs import Texts
 from raidlab.devices.faults import Fault, SpecError
 from raidlab.devices.units import DURATION
-from raidlab.scenarios.results.chrome_trace import chrome_trace
 from raidlab.scenarios.results.result import Result
 from raidlab.scenarios.results.row import Row, Side
 from raidlab.scenarios.running.details import MOST_IOS, Details
@@ -100,6 +99,8 @@ OpenMetrics = Annotated[
 
 def sampled(result: Result, timeline_csv: Path | None, open_metrics: Path | None) -> list[Texts]:
     """Files of the run over time, if they are asked for."""
+    if timeline_csv is None and open_metrics is None:
+        return []
     from raidlab.scenarios.results import sampled as over_time
 
     return [
@@ -152,6 +153,10 @@ def document(result: Result) -> str:
 
 def traced(result: Result, trace_json: Path | None) -> Texts:
     """The file for Perfetto, if it is asked for."""
+    if trace_json is None:
+        return {}
+    from raidlab.scenarios.results.chrome_trace import chrome_trace
+
     return {trace_json: lambda: chrome_trace(result.ios or (), result.title)}
 
 

@@ -50,7 +50,7 @@ from raidlab.output import echo
 from raidlab.scenarios.planning.scenario import load_scenario
 from raidlab.scenarios.report.runs import answers
 from raidlab.scenarios.report.runs.goal_table import goal_table
-from raidlab.scenarios.report.runs.report import events_table, wear_table
+from raidlab.scenarios.report.runs.happened import events_table, wear_table
 from raidlab.scenarios.report.runs.slow_ios import table as slow_ios
 from raidlab.scenarios.report.tables import Column, Kind, Table
 from raidlab.scenarios.results.goals import without_effect

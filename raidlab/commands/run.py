@@ -49,18 +49,14 @@ from raidlab.scenarios.planning.scenario import load_scenario
 from raidlab.scenarios.report.runs import answers
 from raidlab.scenarios.report.runs.event_summary import integrity_summary
 from raidlab.scenarios.report.runs.goal_table import goal_table
-from raidlab.scenarios.report.runs.report import events_table, wear_table
+from raidlab.scenarios.report.runs.happened import events_table, wear_table
 from raidlab.scenarios.report.runs.slow_ios import table as slow_ios
-from raidlab.scenarios.results import sampled as over_time
 from raidlab.scenarios.results.bottleneck import latency_bound
 from raidlab.scenarios.results.endurance import cautions, endurance
 from raidlab.scenarios.results.goals import without_effect
 from raidlab.scenarios.results.result import Result
 from raidlab.scenarios.results.within import goals_of_loads, goals_of_run, with_goals
 from raidlab.scenarios.running.simulate import Interrupted, UnsavedError, simulate
-from raidlab.scenarios.studies.draws import check_draws
-from raidlab.scenarios.studies.draws import draws as draw
-from raidlab.scenarios.studies.what_if import what_if as explain
 
 
 @command
@@ -98,6 +94,9 @@ def run(
     for warning in checked.warnings:
         say(f"warning: {warning}")
     if draws:
+        from raidlab.scenarios.studies.draws import check_draws
+        from raidlab.scenarios.studies.draws import draws as draw
+
         check_draws(checked)
     names = [workload.name for workload in checked.workloads]
     asked = goals_of_run(goal, "--goal", names) if goal else []
@@ -123,6 +122,8 @@ def run(
         except UnsavedError as error:
             result, unsaved = error.result, error
         if what_if and not interrupted:
+            from raidlab.scenarios.studies.what_if import what_if as explain
+
             tell = stack.enter_context(progress(f"{checked.title}: what if"))
             try:
                 result = explain(checked, result, workers=workers, progress=tell, store=store)
@@ -147,7 +148,7 @@ def run(
             *sampled(result, timeline_csv, open_metrics),
         ],
         lambda: (
-            echo(over_time.iostat(result))
+            _show_over_time(result)
             if iostat
             else _show(result, Output.of(json=json, wide=wide), fresh, slowest)
         ),
@@ -160,6 +161,12 @@ def run(
         raise typer.Exit(INTERRUPTED)
     if broken:
         raise typer.Exit(DOES_NOT_HOLD)
+
+
+def _show_over_time(result: Result) -> None:
+    from raidlab.scenarios.results.sampled import iostat
+
+    echo(iostat(result))
 
 
 def _show(result: Result, output: Output, warnings: Sequence[str], slowest: int) -> None:

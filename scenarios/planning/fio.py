@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from raidlab.devices.faults import Fault, SpecError
 from raidlab.devices.plan_types import (
@@ -19,16 +20,17 @@ from raidlab.devices.plan_types import (
     Start,
     TenantPlan,
 )
-from raidlab.scenarios.fio import jobfile
-from raidlab.scenarios.fio.jobfile import Section
-from raidlab.scenarios.fio.places import Target
-from raidlab.scenarios.fio.resolve import UNSEEDED, Jobs, resolve
 from raidlab.scenarios.planning.job_writes import variables_of
 from raidlab.scenarios.planning.parts import Parts
 from raidlab.scenarios.planning.sharing import share_plan
 from raidlab.scenarios.spec.findings import Code, Coded
 from raidlab.scenarios.spec.run_result import ThreadResult
 from raidlab.scenarios.spec.schema import ScenarioTable, WorkloadTable
+
+if TYPE_CHECKING:
+    from raidlab.scenarios.fio.jobfile import Section
+    from raidlab.scenarios.fio.places import Target
+    from raidlab.scenarios.fio.resolve import Jobs
 
 _HELD = frozenset({"limit", "burst", "weight", "priority"})
 """What makes a tenant of a load, wherever its load is described."""
@@ -83,6 +85,10 @@ def fio_workload(
         folder: Of the scenario's file, from which the job file is named.
         sections: What the job file holds, if it was read.
     """
+    from raidlab.scenarios.fio import jobfile
+    from raidlab.scenarios.fio.places import Target
+    from raidlab.scenarios.fio.resolve import resolve
+
     workload = table.workload[at]
     target = table.target_name(at)
     for number, other in enumerate(table.workload):
@@ -254,6 +260,8 @@ def _tenant(workload: FioWorkload, first_thread: int) -> TenantPlan:
 
 def seeded(jobs: JobsPlan, seed: int, replication: int) -> JobsPlan:
     """These jobs with seeds where they name none; further replications have their own."""
+    from raidlab.scenarios.fio.resolve import UNSEEDED
+
     threads: list[JobPlan] = []
     for at, thread in enumerate(jobs["threads"]):
         seeds = thread["seeds"]

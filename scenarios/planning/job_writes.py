@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from raidlab.devices.faults import SpecError
-from raidlab.devices.plan_types import JobPlan, Sizes
-from raidlab.scenarios.fio import jobfile
-from raidlab.scenarios.fio.jobfile import Section
-from raidlab.scenarios.fio.places import Target
-from raidlab.scenarios.fio.reader import Findings, Reader
-from raidlab.scenarios.fio.resolve import resolve
-from raidlab.scenarios.fio.sizes import compressed
 from raidlab.scenarios.planning.preconditioning import Writes
-from raidlab.scenarios.spec.schema import WorkloadTable
+
+if TYPE_CHECKING:
+    from raidlab.devices.plan_types import JobPlan, Sizes
+    from raidlab.scenarios.fio.jobfile import Section
+    from raidlab.scenarios.spec.schema import WorkloadTable
 
 _WRITE = 1
 """Of the three directions: reads, writes, trims."""
@@ -39,6 +37,10 @@ def compressed_to(
         folder: Of the scenario's file, from which the job file is named.
         sections: What the job file holds, if it was read.
     """
+    from raidlab.scenarios.fio import jobfile
+    from raidlab.scenarios.fio.reader import Findings, Reader
+    from raidlab.scenarios.fio.sizes import compressed
+
     try:
         read = sections or jobfile.read((folder or Path()) / str(load.job_file))
     except SpecError:
@@ -69,6 +71,10 @@ def job_writes(
         usable: Bytes that the array offers.
         sections: What the job file holds, if it was read.
     """
+    from raidlab.scenarios.fio import jobfile
+    from raidlab.scenarios.fio.places import Target
+    from raidlab.scenarios.fio.resolve import resolve
+
     size = usable if load.area is None else min(load.area, usable)
     variables = variables_of(load)
     try:

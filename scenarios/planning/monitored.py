@@ -45,7 +45,7 @@ _ORDERS = {"read": "", "write": "", "rw": "", "readwrite": "", "randread": "rand
 class _Keys(BaseModel):
     """The keys of a monitored workload."""
 
-    model_config = ConfigDict(extra="ignore", frozen=True)
+    model_config = ConfigDict(extra="ignore", frozen=True, defer_build=True)
 
     monitoring: str = Field(min_length=1)
     monitoring_from: Duration = 0
@@ -217,7 +217,7 @@ def _duration(run: Mapping[str, object]) -> int:
 
 
 class _Run(BaseModel):
-    model_config = ConfigDict(extra="ignore", frozen=True)
+    model_config = ConfigDict(extra="ignore", frozen=True, defer_build=True)
 
     duration: Duration = _DEFAULT_RUN_NS
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from raidlab.devices.catalogue import Device, find
 from raidlab.devices.faults import Fault, Faults, SpecError
@@ -15,7 +15,6 @@ from raidlab.devices.instances import instances
 from raidlab.devices.plan_types import ArrayPlan, DeviceParams
 from raidlab.devices.schema import DeviceSpec, DriveOptions, DriveSpec
 from raidlab.devices.units import format_size
-from raidlab.scenarios.fio.jobfile import Section
 from raidlab.scenarios.planning.arrays import usable_bytes
 from raidlab.scenarios.planning.job_writes import compressed_to, job_writes
 from raidlab.scenarios.planning.md import kernel_era
@@ -32,6 +31,9 @@ from raidlab.scenarios.spec.caching import ControllerTable
 from raidlab.scenarios.spec.component_name import DriveName
 from raidlab.scenarios.spec.findings import Code, Coded, no_effect
 from raidlab.scenarios.spec.schema import ArrayTable, DrivesTable, ScenarioTable
+
+if TYPE_CHECKING:
+    from raidlab.scenarios.fio.jobfile import Section
 
 SpecT = TypeVar("SpecT", bound=DeviceSpec)
 

@@ -8,7 +8,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 from raidlab.devices.catalogue import Device
 from raidlab.devices.controller import ControllerSpec
@@ -26,8 +26,6 @@ from raidlab.devices.plan_types import (
 )
 from raidlab.devices.schema import read_toml
 from raidlab.devices.units import format_size
-from raidlab.scenarios.fio.jobfile import Section
-from raidlab.scenarios.fio.resolve import Jobs
 from raidlab.scenarios.planning.builder import Builder
 from raidlab.scenarios.planning.caching import cache_faults, controller_plan
 from raidlab.scenarios.planning.clients import add_clients, check_clients
@@ -66,6 +64,10 @@ from raidlab.scenarios.spec.python_form import in_form_of_a_file
 from raidlab.scenarios.spec.schema import ScenarioTable, WorkloadTable
 from raidlab.scenarios.spec.trees import ScenarioTree
 from raidlab.scenarios.spec.unsupported import not_yet
+
+if TYPE_CHECKING:
+    from raidlab.scenarios.fio.jobfile import Section
+    from raidlab.scenarios.fio.resolve import Jobs
 
 _LARGEST_FILE = 1 << 43
 """Bytes: the engine's page cache numbers pages of 4 KiB with 31 bits."""

@@ -6,6 +6,8 @@ import itertools
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from enum import Enum
+from functools import lru_cache
 
 from raidlab.scenarios.planning.ssd_cache import tier_name
 from raidlab.scenarios.results.number_text import figure, part_name
@@ -54,26 +56,40 @@ def behind(components: Sequence[Component], target: str, workload: str) -> list[
     That is all but drives and links of other arrays, limits and links of other loads.
     """
     arrays = (target, tier_name(target))
-
-    def is_own(limit: str) -> bool:
-        owner = limited_load(limit)
-        # Parts of a load have a number, jobs of a file are named behind it.
-        return (
-            workload == owner
-            or _PART.sub("", owner) == workload
-            or (workload.startswith(f"{owner}."))
-        )
+    clients = (workload, _PART.sub("", workload))
 
     def can_meet(component: Component) -> bool:
-        if component["kind"] == "limit":
-            return is_own(component["name"])
-        client = linked_load(component["name"])
-        if client is not None:
-            return client == workload or _PART.sub("", workload) == client
-        drive = drive_name(component["name"])
-        return drive is None or drive.array in arrays
+        whose, owner = _owner(component["kind"], component["name"])
+        if whose is _Whose.LIMITED:
+            # Parts of a load have a number, jobs of a file are named behind it.
+            same = owner == workload or _PART.sub("", owner) == workload
+            return same or workload.startswith(f"{owner}.")
+        if whose is _Whose.SHARED:
+            return True
+        return owner in (arrays if whose is _Whose.ARRAY else clients)
 
     return [each for each in components if can_meet(each)]
+
+
+class _Whose(Enum):
+    """Who meets a component."""
+
+    SHARED = "everyone"
+    ARRAY = "loads on an array"
+    LIMITED = "a load with a limit"
+    CLIENT = "a load with a link of its own"
+
+
+@lru_cache(maxsize=1 << 16)
+def _owner(kind: str, name: str) -> tuple[_Whose, str]:
+    """Who meets a component, and the name of that array or load; asked again for each load."""
+    if kind == "limit":
+        return _Whose.LIMITED, limited_load(name)
+    client = linked_load(name)
+    if client is not None:
+        return _Whose.CLIENT, client
+    drive = drive_name(name)
+    return (_Whose.SHARED, "") if drive is None else (_Whose.ARRAY, drive.array)
 
 
 def met_by(row: Row) -> list[Component]:
@@ -232,11 +248,16 @@ def _short(component: Component, row: Row) -> str:
 def _called(component: Component, row: Row) -> str:
     """A component; drives of one array, and what each has of its own, by kind."""
     kind, drive = component["kind"], drive_name(component["name"])
-    alike = [each for each in row["components"] if _group(each) == _group(component)]
-    if drive and kind in PLURALS and len(alike) > 1:
+    if drive and kind in PLURALS and _is_one_of_several(component, row):
         own = drive.array == row["target"]
         return PLURALS[kind] if own else f"{PLURALS[kind]} of {drive.array}"
     return _name(component)
+
+
+def _is_one_of_several(component: Component, row: Row) -> bool:
+    group = _group(component)
+    alike = (each for each in row["components"] if _group(each) == group)
+    return next(itertools.islice(alike, 1, None), None) is not None
 
 
 def _share(component: Component) -> str:
@@ -300,7 +321,11 @@ def _rank(component: Component) -> tuple[bool, float]:
 
 
 def _group(component: Component) -> str:
-    kind, name = component["kind"], component["name"]
+    return _group_of(component["kind"], component["name"])
+
+
+@lru_cache(maxsize=1 << 16)
+def _group_of(kind: str, name: str) -> str:
     drive = drive_name(name)
     if kind in ("drive", "link", *_IN_DRIVES) and drive:
         return f"{kind} of {drive.array}"

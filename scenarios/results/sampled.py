@@ -12,10 +12,13 @@ import io
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
 
 from raidlab.devices.faults import Fault, SpecError
 from raidlab.scenarios.results.result import Result
-from raidlab.scenarios.results.rows import Row, typed
+
+if TYPE_CHECKING:
+    from raidlab.scenarios.results.rows import Row
 
 _FIRST_TIME = datetime(2000, 1, 1, tzinfo=UTC)
 """When a simulated run begins: its own clock says none."""
@@ -61,6 +64,8 @@ def reports(result: Result) -> dict[str, list[Report]]:
     Raises:
         SpecError: The result is not that of a single run.
     """
+    from raidlab.scenarios.results.rows import typed
+
     by_target: dict[str, list[Row]] = {}
     for row in typed(result.results):
         by_target.setdefault(row.target, []).append(row)

@@ -509,7 +509,8 @@ def _alone(folder: Path) -> Iterator[None]:
 @cache
 def engine_digest() -> bytes:
     """Changes with every build of the engine: its results are no other's."""
-    return hashlib.sha256(Path(_engine.__file__).read_bytes()).digest()
+    with Path(_engine.__file__).open("rb") as file:
+        return hashlib.file_digest(file, "sha256").digest()
 
 
 @cache

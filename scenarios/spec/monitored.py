@@ -26,7 +26,7 @@ Steps = tuple[float | None, ...]
 class LoopEvidence(BaseModel):
     """Whether arrivals wait for completions, and what says so."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
     kind: Literal["open", "closed", "unknown"]
     outstanding: float | None = None
@@ -40,7 +40,7 @@ class LoopEvidence(BaseModel):
 class Openness(BaseModel):
     """One choice of what monitoring leaves open of a load."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
     sequential_read: float = Field(default=0.0, ge=0, le=1)
     """Share of the reads that follow the one before."""
@@ -60,7 +60,7 @@ class Openness(BaseModel):
 class Fit(BaseModel):
     """What was open, chosen such that the present system gives what was monitored."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
     system: str
     """Title of the present system's scenario."""
@@ -77,7 +77,7 @@ class Fit(BaseModel):
 class MonitoredLoad(BaseModel):
     """The load of some devices together."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
     kind: Literal["raidlab-monitored-load"] = "raidlab-monitored-load"
     version: Literal[1] = 1

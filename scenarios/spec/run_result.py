@@ -1,7 +1,5 @@
 """What the engine gives, as it crosses to Python: made from the engine's types by `make schema`."""
 
-from __future__ import annotations
-
 from typing import NotRequired, TypedDict
 
 

@@ -560,7 +560,7 @@ class ScenarioTable(Table):
     elsewhere: ClassVar[Mapping[str, str]] = SCENARIO_KEYS
 
     title: str = Field(default="", max_length=300)
-    host: HostTable = HostTable()
+    host: HostTable = HostTable.left_out()
     controller: Controllers = Field(default=(), max_length=64)
     """One as a table, which serves all arrays, or several, each with the arrays that name it."""
     link: tuple[LinkTable, ...] = Field(default=(), max_length=256)
@@ -568,7 +568,7 @@ class ScenarioTable(Table):
     array: tuple[ArrayTable, ...] = Field(min_length=1, max_length=256)
     workload: tuple[WorkloadTable, ...] = Field(default=(), max_length=256)
     """May be empty where SimPy processes make the load."""
-    run: RunTable = RunTable()
+    run: RunTable = RunTable.left_out()
     event: tuple[EventTable, ...] = ()
 
     def faults(self) -> Iterator[Fault]:

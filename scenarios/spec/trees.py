@@ -1,7 +1,5 @@
 """A scenario as its file has it: made from its schema by `make schema`."""
 
-from __future__ import annotations
-
 from typing import Literal, NotRequired, TypedDict
 
 

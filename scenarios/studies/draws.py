@@ -16,7 +16,6 @@ from typing import Final
 from raidlab.devices.datasheet.tail_spread import SHEETS, TailSpread
 from raidlab.devices.draws import drawn, undrawn
 from raidlab.devices.faults import Fault, SpecError
-from raidlab.devices.ssd import SsdSpec
 from raidlab.scenarios.planning.scenario import Scenario, build_scenario
 from raidlab.scenarios.results.result import Result
 from raidlab.scenarios.results.row import DIRECTIONS, Drawn, Rates, Row, figures_of, latency_at
@@ -87,6 +86,8 @@ def draws(
 
 def _tails_of(scenario: Scenario) -> TailSpread | None:
     """How far tails lie apart, of a scenario with a drive that a data sheet decides."""
+    from raidlab.devices.ssd import SsdSpec
+
     specs = [device.spec for device in scenario.models.values()]
     of_sheets = any(isinstance(spec, SsdSpec) and spec.data_sheet for spec in specs)
     return SHEETS if of_sheets else None

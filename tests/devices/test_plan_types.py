@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import Literal
 
 import pytest
 
@@ -59,7 +60,7 @@ def test_a_plan_beyond_the_bounds_of_the_engine_is_none():
 
 
 def test_variants_of_an_enum_are_named_by_their_tag():
-    assert plan_types.ClosedArrival.__annotations__["kind"].__forward_arg__ == "Literal['closed']"
+    assert plan_types.ClosedArrival.__annotations__["kind"] == Literal["closed"]
 
 
 @pytest.mark.parametrize(

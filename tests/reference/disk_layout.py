@@ -200,10 +200,14 @@ class Drive:
         zone, end = self.zones[at], self.track(block).end
         if not self.slips_pass:
             return end
-        sector, found = zone.indices(block - self.starts[at])[2], block + 1
-        while found < end and zone.indices(found - self.starts[at])[2] == sector + found - block:
-            found += 1
-        return found
+        sector = zone.indices(block - self.starts[at])[2]
+
+        def beyond_gap(found: int) -> bool:
+            return zone.indices(found - self.starts[at])[2] != sector + found - block
+
+        # Along a track sectors only rise: what is beyond a gap stays so.
+        after = range(block + 1, end)
+        return block + 1 + bisect_left(after, True, key=beyond_gap)
 
     def curve(self, distance: int) -> float:
         if distance == 0:

@@ -6,7 +6,7 @@ fixed time for any number of requests at once. Times in whole nanoseconds.
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import defaultdict, deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
@@ -18,11 +18,20 @@ PAGE = 4096
 
 
 @dataclass
+class Write:
+    """A write of the load: it ends with the last of its pages."""
+
+    end: simpy.Event
+    pages: int
+    """That are not on the members yet."""
+
+
+@dataclass
 class Stripe:
     """A page of each member at one offset."""
 
-    new: dict[int, list[simpy.Event]] = field(default_factory=lambda: defaultdict(list))
-    """Writes that have come, by column, each with the event of its end."""
+    new: dict[int, list[Write]] = field(default_factory=lambda: defaultdict(list))
+    """Writes that have come, by column."""
     known: set[int] = field(default_factory=set)
     """What has been read of it: columns, and -1 for all parities."""
     reads: int = 0
@@ -47,25 +56,33 @@ class PagedArray:
     member_writes: int = 0
 
     def __post_init__(self) -> None:
-        self.turns: simpy.Store = simpy.Store(self.env)
+        self.turns: deque[Stripe] = deque()
+        self.idle: simpy.Event | None = None
+        """Of the thread, while no stripe waits for it."""
         self.env.process(self._thread())
 
     def write(self, offset: int, size: int) -> Process:
         """A write of whole pages: it ends with the last of them."""
-        ends = []
-        for page in range(offset // PAGE, (offset + size) // PAGE):
+        pages = range(offset // PAGE, (offset + size) // PAGE)
+        write = Write(self.env.event(), len(pages))
+        for page in pages:
             row, column = self._place(page)
             stripe = self.stripes[row]
             while column in stripe.new and not stripe.writing:
                 freed = self.env.event()
                 stripe.freed.append(freed)
                 yield freed
-            ends.append(self.env.event())
-            stripe.new[column].append(ends[-1])
+            stripe.new[column].append(write)
             if not (stripe.busy or stripe.writing):
                 stripe.busy = True
-                self.turns.put(stripe)
-        yield simpy.AllOf(self.env, ends)
+                self._queue(stripe)
+        yield write.end
+
+    def _queue(self, stripe: Stripe) -> None:
+        self.turns.append(stripe)
+        if self.idle is not None:
+            self.idle.succeed()
+            self.idle = None
 
     def _place(self, page: int) -> tuple[int, int]:
         unit, row = divmod(page, self.unit_pages)
@@ -74,14 +91,17 @@ class PagedArray:
 
     def _thread(self) -> Process:
         while True:
-            stripe = yield self.turns.get()
+            if not self.turns:
+                self.idle = self.env.event()
+                yield self.idle
+            stripe = self.turns.popleft()
             lacking = set(self._lacking(stripe))
             if lacking:
-                self.env.process(self._read(stripe, lacking))
+                self._read(stripe, lacking)
                 continue
             written = len(stripe.new) + self.parities
             yield self.env.timeout(self.page_ns * (stripe.reads + written))
-            self.env.process(self._written(stripe, written))
+            self._write(stripe, written)
 
     def _lacking(self, stripe: Stripe) -> Iterator[int]:
         """What has to be read: the rest of the stripe, unless what is replaced is less."""
@@ -90,30 +110,37 @@ class PagedArray:
         requests = len(modify) + (self.parities - 1) * (-1 in modify)
         yield from modify if requests < len(rest) else rest
 
-    def _read(self, stripe: Stripe, lacking: set[int]) -> Process:
+    def _read(self, stripe: Stripe, lacking: set[int]) -> None:
         requests = len(lacking) + (self.parities - 1) * (-1 in lacking)
         stripe.reads += requests
         self.member_reads += requests
-        yield self.env.timeout(self.member_ns)
-        stripe.known |= lacking
-        self.turns.put(stripe)
 
-    def _written(self, stripe: Stripe, requests: int) -> Process:
-        ends, stripe.new = stripe.new, defaultdict(list)
+        def known(_: simpy.Event) -> None:
+            stripe.known |= lacking
+            self._queue(stripe)
+
+        self.env.timeout(self.member_ns).callbacks.append(known)
+
+    def _write(self, stripe: Stripe, requests: int) -> None:
+        written, stripe.new = stripe.new, defaultdict(list)
         stripe.known, stripe.reads = set(), 0
         stripe.busy, stripe.writing = False, True
         self.member_writes += requests
         for freed in stripe.freed:
             freed.succeed()
         stripe.freed = []
-        yield self.env.timeout(self.member_ns)
-        stripe.writing = False
-        for each in ends.values():
-            for end in each:
-                end.succeed()
-        if stripe.new:
-            stripe.busy = True
-            self.turns.put(stripe)
+
+        def ended(_: simpy.Event) -> None:
+            stripe.writing = False
+            for write in (write for each in written.values() for write in each):
+                write.pages -= 1
+                if not write.pages:
+                    write.end.succeed()
+            if stripe.new:
+                stripe.busy = True
+                self._queue(stripe)
+
+        self.env.timeout(self.member_ns).callbacks.append(ended)
 
 
 def rate(array: PagedArray, block: int, outstanding: int, submit_ns: int, until_ns: int) -> float:
@@ -132,7 +159,7 @@ def rate(array: PagedArray, block: int, outstanding: int, submit_ns: int, until_
                 yield granted
                 offset = next(blocks) * block
                 yield array.env.timeout(submit_ns)
-            yield array.env.process(array.write(offset, block))
+            yield from array.write(offset, block)
             done += array.env.now > until_ns // 5
 
     for _ in range(outstanding):

@@ -25,7 +25,7 @@ import numpy as np
 import numpy.typing as npt
 
 from raidlab.calibration.fitting.bench.bench import Simulated
-from raidlab.calibration.measurements.distribution import Once, curve, percentile
+from raidlab.calibration.measurements.distribution import Once, curve, percentile, percentiles
 from raidlab.calibration.measurements.measurement import Latency, Point, Side, rates_of
 
 Array = npt.NDArray[np.float64]
@@ -222,8 +222,9 @@ def _of_shape(
     if simulated is None:
         values, apart = [0.0] * len(known), np.full(len(known), np.inf)
     else:
-        values = [scale * (percentile(simulated, percent) or 0.0) for percent, *_ in known]
-        apart = _distances(simulated, scale, *np.array(known).reshape(-1, 3).T)
+        columns = np.array(known).reshape(-1, 3).T
+        values = [scale * (found or 0.0) for found in percentiles(simulated, columns[0])]
+        apart = _distances(simulated, scale, *columns)
     return [
         Residual(index, f"{name} p{percent:g}", measured, value, tolerance, float(distance))
         for (percent, tolerance, measured), value, distance in zip(
@@ -245,18 +246,27 @@ def _distances(
         measured: Latencies in microseconds, shape (k,).
     """
     at, shares = curve(simulated)
-    # The curve goes up at every bin and is level between two.
-    at, shares = np.repeat(at, 2), np.append(0.0, np.repeat(shares, 2)[:-1])[: 2 * len(at)]
     if not len(at) or scale <= 0.0:
         return np.full(len(measured), np.inf)
     share = percents / 100.0
     across = np.log(scale * at / measured[:, None]) / tolerances[:, None]
-    up = (shares - share[:, None]) / (SHARE_TOLERANCE * np.sqrt(share * (1.0 - share)))[:, None]
-    x, y, dx, dy = across[:, :-1], up[:, :-1], np.diff(across), np.diff(up)
-    length = dx**2 + dy**2
-    along = np.clip(-(x * dx + y * dy) / np.where(length > 0.0, length, 1.0), 0.0, 1.0)
-    found: Array = np.sqrt(np.min((x + along * dx) ** 2 + (y + along * dy) ** 2, axis=1))
+    deviation = (SHARE_TOLERANCE * np.sqrt(share * (1.0 - share)))[:, None]
+    up = (np.append(0.0, shares) - share[:, None]) / deviation
+    # The curve goes up at every bin and is level between two.
+    rising = across**2 + _nearest(up) ** 2
+    level = _nearest(across) ** 2 + up[:, 1:-1] ** 2
+    nearest = np.minimum(rising.min(axis=1), level.min(axis=1, initial=np.inf))
+    found: Array = np.sqrt(nearest)
     return found
+
+
+def _nearest(ends: Array) -> Array:
+    """Where each stretch from one end to the next is nearest to zero; shape (k, ends - 1)."""
+    start, step = ends[:, :-1], ends[:, 1:] - ends[:, :-1]
+    length = step**2
+    along = -(start * step) / np.where(length > 0.0, length, 1.0)
+    nearest: Array = start + np.minimum(np.maximum(along, 0.0), 1.0) * step
+    return nearest
 
 
 def measured_cpu_us(point: Point) -> float | None:

@@ -19,6 +19,18 @@ ids! {
     FileId;
     /// A job on a stripe.
     JobId;
+    /// A place in an array, at which one drive stands after the other.
+    MemberId;
+    /// A drive's worth of spare space that is spread over an array.
+    SpareId;
+    /// A stripe of an array: units of all its columns.
+    StripeId: u64;
+    /// What a lock covers: an array's number and, in the lower 48 bits, that of a group.
+    LockKey: u64;
+    /// A task in the background of an array, each time that it begins or goes on.
+    TaskId;
+    /// A unit of a member's, counted along its drive.
+    RowId: u64;
 }
 
 impl From<WorkloadId> for FileId {

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from raidlab.scenarios.report.page import Box
 from raidlab.scenarios.report.tables import Column, Kind, Table, Unsure
 from raidlab.scenarios.results.around_events import before_and_after, when
 from raidlab.scenarios.results.asked import asked, has_rates, is_served
@@ -17,6 +16,9 @@ from raidlab.scenarios.results.number_text import between, figure, with_spread
 from raidlab.scenarios.results.outcome import Outcome
 from raidlab.scenarios.results.over_time import changes, in_words
 from raidlab.scenarios.results.row import Gain, Row, latency_at, measured
+
+if TYPE_CHECKING:
+    from raidlab.scenarios.report.page import Box
 
 ENOUGH_SHARE = 0.97
 """Share of the best rate from which on more outstanding I/Os only wait."""
@@ -273,6 +275,8 @@ def _p99s(first: Row, last: Row) -> str:
 
 def boxes(result: Outcome) -> list[Box]:
     """Best rate, knee and p99 at the knee, of the first workload."""
+    from raidlab.scenarios.report.page import Box
+
     found = curves(result.summary())
     if not found or not found[0].best["iops"]:
         return []

@@ -1,7 +1,7 @@
 //! Numbers of one kind of thing, and tables that are read by such numbers alone.
 //!
 //! A number of a drive is no number of an array: the compiler refuses one where the other is
-//! asked for. An id is the 32 bits of its number, so it costs nothing.
+//! asked for. An id is its number, of 32 bits where nothing else is said, so it costs nothing.
 
 use serde::{Deserialize, Serialize};
 use std::marker::PhantomData;
@@ -9,41 +9,50 @@ use std::ops::{Index, IndexMut};
 
 /// A number that says which one of its kind.
 pub trait Id: Copy + Eq {
-    /// The one of this number.
-    fn new(number: u32) -> Self;
-    /// Its number, from 0 on.
-    fn number(self) -> u32;
-
+    /// None of them: a number that no table reaches.
+    const NONE: Self;
+    /// The one at a place in a table.
+    fn at(index: usize) -> Self;
     /// Its place in a table.
-    #[inline]
-    fn index(self) -> usize {
-        self.number() as usize
-    }
+    fn index(self) -> usize;
 }
 
-/// Declares kinds of numbers: for each a type that is its number, and no other one's.
+/// Declares kinds of numbers: for each a type that is its number, and no other one's. One that has
+/// not 32 bits says how many: `Lbn: u64`.
 #[macro_export]
 macro_rules! ids {
-    ($($(#[$doc:meta])* $name:ident;)*) => {$(
+    ($($(#[$doc:meta])* $name:ident $(: $bits:ident)?;)*) => {
+        $($crate::id!($(#[$doc])* $name $($bits)?);)*
+    };
+}
+
+/// Declares one kind of numbers, for `ids`.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! id {
+    ($(#[$doc:meta])* $name:ident) => {
+        $crate::id!($(#[$doc])* $name u32);
+    };
+    ($(#[$doc:meta])* $name:ident $bits:ident) => {
         $(#[$doc])*
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
         #[repr(transparent)]
-        pub struct $name(u32);
+        pub struct $name($bits);
 
         #[allow(dead_code, reason = "not every kind is asked everything")]
         impl $name {
             /// None of them: a number that no table reaches.
-            pub const NONE: $name = $name(u32::MAX);
+            pub const NONE: $name = $name($bits::MAX);
 
             /// The one of this number.
             #[inline]
-            pub const fn new(number: u32) -> $name {
+            pub const fn new(number: $bits) -> $name {
                 $name(number)
             }
 
             /// Its number, from 0 on.
             #[inline]
-            pub const fn number(self) -> u32 {
+            pub const fn number(self) -> $bits {
                 self.0
             }
 
@@ -55,22 +64,34 @@ macro_rules! ids {
 
             /// The one that is `further` numbers on.
             #[inline]
-            pub const fn plus(self, further: u32) -> $name {
+            pub const fn plus(self, further: $bits) -> $name {
                 $name(self.0 + further)
             }
 
             /// How many numbers it is further than another one.
             #[inline]
-            pub const fn since(self, first: $name) -> u32 {
+            pub const fn since(self, first: $name) -> $bits {
                 self.0 - first.0
+            }
+
+            /// How many numbers two are apart.
+            #[inline]
+            pub const fn distance(self, other: $name) -> $bits {
+                self.0.abs_diff(other.0)
+            }
+
+            /// It, unless it is none.
+            #[inline]
+            pub fn some(self) -> Option<$name> {
+                (self != $name::NONE).then_some(self)
             }
 
             /// `count` of them, this one first.
             #[inline]
             pub fn row(
                 self,
-                count: u32,
-            ) -> impl DoubleEndedIterator<Item = $name> + ExactSizeIterator + Clone {
+                count: $bits,
+            ) -> impl DoubleEndedIterator<Item = $name> + Clone {
                 (self.0..self.0 + count).map($name)
             }
         }
@@ -88,14 +109,16 @@ macro_rules! ids {
         }
 
         impl $crate::Id for $name {
+            const NONE: $name = $name::NONE;
+
             #[inline]
-            fn new(number: u32) -> $name {
-                $name(number)
+            fn at(index: usize) -> $name {
+                $name(index as $bits)
             }
 
             #[inline]
-            fn number(self) -> u32 {
-                self.0
+            fn index(self) -> usize {
+                self.0 as usize
             }
         }
 
@@ -104,7 +127,7 @@ macro_rules! ids {
                 self.0.fmt(f)
             }
         }
-    )*};
+    };
 }
 
 /// All things of a kind, which are there from the beginning to the end, by their number.
@@ -153,13 +176,18 @@ impl<I: Id, T> Table<I, T> {
 
     /// All numbers, in ascending order.
     pub fn ids(&self) -> impl DoubleEndedIterator<Item = I> + use<I, T> {
-        (0..self.things.len() as u32).map(I::new)
+        (0..self.things.len()).map(I::at)
     }
 
     /// Adds one, and gives its number.
     pub fn push(&mut self, thing: T) -> I {
         self.things.push(thing);
-        I::new(self.things.len() as u32 - 1)
+        I::at(self.things.len() - 1)
+    }
+
+    /// Takes all away; their memory stays.
+    pub fn clear(&mut self) {
+        self.things.clear();
     }
 
     /// The one of a number, if there is one.
@@ -189,7 +217,12 @@ impl<I: Id, T> Table<I, T> {
     /// All with their numbers.
     pub fn entries(&self) -> impl DoubleEndedIterator<Item = (I, &T)> {
         let all = self.things.iter().enumerate();
-        all.map(|(index, thing)| (I::new(index as u32), thing))
+        all.map(|(index, thing)| (I::at(index), thing))
+    }
+
+    /// The number of the first one that passes a test.
+    pub fn position(&self, passes: impl FnMut(&T) -> bool) -> Option<I> {
+        self.things.iter().position(passes).map(I::at)
     }
 
     /// `count` of them, the one of this number first.
@@ -208,6 +241,12 @@ impl<I: Id, T> Table<I, T> {
     #[inline]
     pub fn as_slice(&self) -> &[T] {
         &self.things
+    }
+
+    /// As `as_slice`, mutable.
+    #[inline]
+    pub fn as_mut_slice(&mut self) -> &mut [T] {
+        &mut self.things
     }
 }
 
@@ -249,6 +288,8 @@ mod tests {
     ids! {
         /// A shelf.
         Shelf;
+        /// A place on it.
+        Place: u16;
     }
 
     #[test]
@@ -260,8 +301,14 @@ mod tests {
         let all: Vec<_> = shelves.entries().collect();
         assert_eq!(all[2], (third, &"attic"));
         assert_eq!(shelves.get(Shelf::NONE), None);
+        assert_eq!(Shelf::NONE.some(), None);
+        assert_eq!(
+            shelves.position(|name| *name == "high"),
+            Shelf::new(1).some()
+        );
         assert_eq!(shelves.ids().last(), Some(third));
-        assert_eq!(std::mem::size_of::<Shelf>(), 4);
+        assert_eq!((size_of::<Shelf>(), size_of::<Place>()), (4, 2));
+        assert_eq!(Place::at(7).distance(Place::new(9)), 2u16);
         assert_eq!(format!("{third}"), "2");
         let two: Vec<_> = Shelf::new(1).row(2).collect();
         assert_eq!(two, [Shelf::new(1), Shelf::new(0).plus(2)]);

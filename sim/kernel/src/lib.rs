@@ -36,7 +36,7 @@ pub use histogram::Histogram;
 pub use id::{Id, Table};
 pub use prefetch::{prefetch, prefetch_all};
 pub use random::Stream;
-pub use recency::{Linked, NO_SLOT, RecencyLink, RecencyList};
+pub use recency::{Linked, RecencyLink, RecencyList};
 pub use slab::{Change, Slab};
 pub use spells::Spells;
 pub use station::{Served, Station, Stations};

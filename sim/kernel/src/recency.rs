@@ -1,71 +1,76 @@
 //! Lists in the order of last use, linked through the records of their members.
 //!
-//! A list allocates nothing: each member is a slot of an array and has its [`RecencyLink`] there. A slot
+//! A list allocates nothing: each member is a slot of a table and has its [`RecencyLink`] there. A slot
 //! stands in one list at most.
 
-/// No neighbour.
-pub const NO_SLOT: u32 = u32::MAX;
+use crate::{Id, Table};
 
-/// A slot's neighbours in its list.
+/// A slot's neighbours in its list; none at an end.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
-pub struct RecencyLink {
+pub struct RecencyLink<I> {
     /// The slot that was used next after it.
-    pub newer: u32,
+    pub newer: I,
     /// The slot that was used last before it.
-    pub older: u32,
+    pub older: I,
 }
 
-impl RecencyLink {
+impl<I: Id> RecencyLink<I> {
     /// In no list.
-    pub const NONE: RecencyLink = RecencyLink {
-        newer: NO_SLOT,
-        older: NO_SLOT,
+    pub const NONE: RecencyLink<I> = RecencyLink {
+        newer: I::NONE,
+        older: I::NONE,
     };
 }
 
-/// A record that can stand in a [`RecencyList`].
-pub trait Linked {
+/// A record that can stand in a [`RecencyList`] of such slots.
+pub trait Linked<I> {
     /// Its neighbours.
-    fn link(&self) -> RecencyLink;
+    fn link(&self) -> RecencyLink<I>;
 
     /// Its neighbours, to be changed.
-    fn link_mut(&mut self) -> &mut RecencyLink;
+    fn link_mut(&mut self) -> &mut RecencyLink<I>;
 }
 
-impl Linked for RecencyLink {
+impl<I: Id> Linked<I> for RecencyLink<I> {
     #[inline]
-    fn link(&self) -> RecencyLink {
+    fn link(&self) -> RecencyLink<I> {
         *self
     }
 
     #[inline]
-    fn link_mut(&mut self) -> &mut RecencyLink {
+    fn link_mut(&mut self) -> &mut RecencyLink<I> {
         self
     }
 }
 
-/// Slots of one array in the order of their last use.
+/// Slots of one table in the order of their last use.
 ///
-/// Every method gets the array, which all lists of its slots share.
+/// Every method gets the table, which all lists of its slots share.
 #[derive(Clone, Debug)]
-pub struct RecencyList {
-    newest: u32,
-    oldest: u32,
+pub struct RecencyList<I> {
+    newest: I,
+    oldest: I,
     len: u32,
 }
 
-impl Default for RecencyList {
-    fn default() -> RecencyList {
+impl<I: Id> Default for RecencyList<I> {
+    fn default() -> RecencyList<I> {
         RecencyList {
-            newest: NO_SLOT,
-            oldest: NO_SLOT,
+            newest: I::NONE,
+            oldest: I::NONE,
             len: 0,
         }
     }
 }
 
-impl RecencyList {
+/// A number, unless it is none.
+#[inline]
+fn some<I: Id>(slot: I) -> Option<I> {
+    (slot != I::NONE).then_some(slot)
+}
+
+impl<I: Id> RecencyList<I> {
     /// Number of slots in the list.
     #[inline]
     pub fn len(&self) -> u32 {
@@ -80,20 +85,20 @@ impl RecencyList {
 
     /// The slot that was used longest ago.
     #[inline]
-    pub fn oldest(&self) -> Option<u32> {
-        (self.oldest != NO_SLOT).then_some(self.oldest)
+    pub fn oldest(&self) -> Option<I> {
+        some(self.oldest)
     }
 
     /// Puts a slot in as the one used last.
     #[inline]
-    pub fn push_newest<T: Linked>(&mut self, slots: &mut [T], slot: u32) {
-        *slots[slot as usize].link_mut() = RecencyLink {
-            newer: NO_SLOT,
+    pub fn push_newest<T: Linked<I>>(&mut self, slots: &mut Table<I, T>, slot: I) {
+        *slots[slot].link_mut() = RecencyLink {
+            newer: I::NONE,
             older: self.newest,
         };
-        match self.newest {
-            NO_SLOT => self.oldest = slot,
-            newest => slots[newest as usize].link_mut().newer = slot,
+        match some(self.newest) {
+            None => self.oldest = slot,
+            Some(newest) => slots[newest].link_mut().newer = slot,
         }
         self.newest = slot;
         self.len += 1;
@@ -101,14 +106,14 @@ impl RecencyList {
 
     /// Puts a slot in as the one used longest ago.
     #[inline]
-    pub fn push_oldest<T: Linked>(&mut self, slots: &mut [T], slot: u32) {
-        *slots[slot as usize].link_mut() = RecencyLink {
+    pub fn push_oldest<T: Linked<I>>(&mut self, slots: &mut Table<I, T>, slot: I) {
+        *slots[slot].link_mut() = RecencyLink {
             newer: self.oldest,
-            older: NO_SLOT,
+            older: I::NONE,
         };
-        match self.oldest {
-            NO_SLOT => self.newest = slot,
-            oldest => slots[oldest as usize].link_mut().older = slot,
+        match some(self.oldest) {
+            None => self.newest = slot,
+            Some(oldest) => slots[oldest].link_mut().older = slot,
         }
         self.oldest = slot;
         self.len += 1;
@@ -116,22 +121,22 @@ impl RecencyList {
 
     /// Takes a slot of this list out.
     #[inline]
-    pub fn remove<T: Linked>(&mut self, slots: &mut [T], slot: u32) {
-        let RecencyLink { newer, older } = slots[slot as usize].link();
-        match newer {
-            NO_SLOT => self.newest = older,
-            newer => slots[newer as usize].link_mut().older = older,
+    pub fn remove<T: Linked<I>>(&mut self, slots: &mut Table<I, T>, slot: I) {
+        let RecencyLink { newer, older } = slots[slot].link();
+        match some(newer) {
+            None => self.newest = older,
+            Some(newer) => slots[newer].link_mut().older = older,
         }
-        match older {
-            NO_SLOT => self.oldest = newer,
-            older => slots[older as usize].link_mut().newer = newer,
+        match some(older) {
+            None => self.oldest = newer,
+            Some(older) => slots[older].link_mut().newer = newer,
         }
         self.len -= 1;
     }
 
     /// A slot of this list is used now.
     #[inline]
-    pub fn touch<T: Linked>(&mut self, slots: &mut [T], slot: u32) {
+    pub fn touch<T: Linked<I>>(&mut self, slots: &mut Table<I, T>, slot: I) {
         if self.newest != slot {
             self.remove(slots, slot);
             self.push_newest(slots, slot);
@@ -139,10 +144,9 @@ impl RecencyList {
     }
 
     /// The slots, the one used longest ago first.
-    pub fn oldest_first<T: Linked>(&self, slots: &[T]) -> impl Iterator<Item = u32> {
-        let exists = |slot: u32| (slot != NO_SLOT).then_some(slot);
-        let newer = move |slot: &u32| exists(slots[*slot as usize].link().newer);
-        std::iter::successors(exists(self.oldest), newer)
+    pub fn oldest_first<T: Linked<I>>(&self, slots: &Table<I, T>) -> impl Iterator<Item = I> {
+        let newer = move |slot: &I| some(slots[*slot].link().newer);
+        std::iter::successors(some(self.oldest), newer)
     }
 }
 
@@ -151,16 +155,22 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    crate::ids! {
+        /// A slot of the test's.
+        SlotId;
+    }
+
     proptest! {
         /// Against a vector with the oldest slot in front.
         #[test]
         fn behaves_as_a_vector_in_order_of_use(
             steps in prop::collection::vec((0u8..4, 0u32..8), 0..200),
         ) {
-            let mut links = [RecencyLink::NONE; 8];
+            let mut links = vec![RecencyLink::NONE; 8].into();
             let mut list = RecencyList::default();
-            let mut reference: Vec<u32> = Vec::new();
+            let mut reference: Vec<SlotId> = Vec::new();
             for (step, slot) in steps {
+                let slot = SlotId::new(slot);
                 let is_in = reference.contains(&slot);
                 match step {
                     0 if !is_in => {
@@ -182,7 +192,7 @@ mod tests {
                     }
                     _ => {}
                 }
-                let slots: Vec<u32> = list.oldest_first(&links).collect();
+                let slots: Vec<SlotId> = list.oldest_first(&links).collect();
                 prop_assert_eq!(&slots, &reference);
                 prop_assert_eq!(list.oldest(), reference.first().copied());
                 prop_assert_eq!(list.len() as usize, reference.len());

@@ -27,7 +27,7 @@ impl<I: Id, T: Default + Clone> Slab<I, T> {
     pub fn with_capacity(capacity: usize) -> Self {
         Slab {
             records: vec![T::default(); capacity],
-            free: (0..capacity as u32).rev().map(I::new).collect(),
+            free: (0..capacity).rev().map(I::at).collect(),
             changes: None,
         }
     }
@@ -47,7 +47,7 @@ impl<I: Id, T: Default + Clone> Slab<I, T> {
         self.records.push(T::default());
         // Room to give every record back, so that `release` never allocates.
         self.free.reserve(self.records.len());
-        I::new((self.records.len() - 1) as u32)
+        I::at(self.records.len() - 1)
     }
 
     /// Gives the record under `id` back.
@@ -95,7 +95,7 @@ impl<I: Id, T: Default + Clone> Slab<I, T> {
         for id in &self.free {
             free[id.index()] = true;
         }
-        let all = (0..self.records.len() as u32).map(I::new);
+        let all = (0..self.records.len()).map(I::at);
         all.filter(move |id| !free[id.index()])
     }
 

@@ -54,6 +54,22 @@ def test_a_disk_becomes_a_device(tmp_path: Path) -> None:
     assert plan["buffer"]["read_ahead"] == {"policy": "fixed", "sectors": 50}
 
 
+@pytest.mark.parametrize(
+    ("number", "policy"), [(1, "first-come"), (3, "c-look"), (6, "c-look"), (8, "shortest-access")]
+)
+def test_policies_have_the_numbers_of_disksim(tmp_path: Path, number: int, policy: str) -> None:
+    """In `disksim_ioqueue.h` 3 and 6 are its circular scans, 8 is shortest positioning time."""
+    own = ("Scheduling policy = 1", f"Scheduling policy = {number}")
+    assert _load(files.write(tmp_path, diskspecs=own)).scheduler.policy == policy
+
+
+def test_a_policy_without_a_counterpart_is_named(tmp_path: Path) -> None:
+    """4 takes the shortest seek: neither a scan nor the shortest access."""
+    own = ("Scheduling policy = 1", "Scheduling policy = 4")
+    found = import_disksim(files.write(tmp_path, diskspecs=own))
+    assert "Scheduling policy = 4: not supported, taken as first come" in found.notes
+
+
 def test_slow_writes_take_the_other_pair(tmp_path: Path) -> None:
     parv = files.write(tmp_path, diskspecs=("Fast write level = 1", "Fast write level = 0"))
     bus = _load(parv).to_plan(DriveOptions())["interface"]

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tests import command_server
 from tests.calibration.fio.test_virtual import FOUR, SCENARIO
 
 pytestmark = pytest.mark.skipif(shutil.which("fio") is None, reason="fio is not installed")
@@ -23,14 +24,12 @@ def fio(tmp_path):
     (tmp_path / "four.toml").write_text(FOUR)
     (tmp_path / "s.toml").write_text(SCENARIO)
     (tmp_path / "job.fio").write_text(f"[job]\n{LOAD}")
-    environment = os.environ | {"RAIDLAB_SCENARIO": "s.toml"}
 
     def run(*words, text="", **more):
-        command = [sys.executable, "-c", CODE, *words]
-        return subprocess.run(
-            command, cwd=tmp_path, input=text, capture_output=True, text=True, timeout=60,
-            env=environment | more, check=False,
-        )  # fmt: skip
+        env = {"RAIDLAB_SCENARIO": "s.toml"} | more
+        return command_server.run(
+            *words, cwd=tmp_path, env=env, kill_after_s=60, program="raidlab-fio", text=text
+        )
 
     return run
 

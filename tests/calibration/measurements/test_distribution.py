@@ -1,11 +1,17 @@
 """Latencies at percentiles: what is known of a distribution, and what is not."""
 
+import numpy as np
 import pytest
 
 from raidlab.calibration.fitting.bench.bench import Simulated
 from raidlab.calibration.fitting.comparison.compare import Compared
 from raidlab.calibration.fitting.search.loss import groups_of, residuals
-from raidlab.calibration.measurements.distribution import curve, kolmogorov, percentile
+from raidlab.calibration.measurements.distribution import (
+    curve,
+    kolmogorov,
+    percentile,
+    percentiles,
+)
 from raidlab.calibration.measurements.measurement import Latency, Point, Side
 
 BINS = Latency(mean_us=100.0, bins_ns=((90_000, 50), (110_000, 45), (400_000, 5)))
@@ -34,6 +40,17 @@ def test_a_curve_is_made_once_and_ends_with_its_distribution() -> None:
     for count in range(1, 200):
         other = Latency(mean_us=100.0, bins_ns=((90_000, count), (110_000, 1)))
         assert curve(other)[1][0] == count / (count + 1)
+
+
+def test_several_percentiles_are_each_of_them() -> None:
+    """Of bins, of percentiles alone, and of bins beside a percentile that says otherwise."""
+    percents = np.array([10.0, 50.0, 60.0, 99.0, 99.9])
+    stated = {"50": 100.0, "99": 300.0}
+    alone = Latency(mean_us=100.0, percentiles_us=stated)
+    for latency in (BINS, alone, BINS.model_copy(update={"percentiles_us": stated})):
+        each = [percentile(latency, percent) for percent in percents.tolist()]
+        assert percentiles(latency, percents) == each
+    assert each == [90, 100, 110, 300, 400]
 
 
 def test_bins_are_known_everywhere() -> None:

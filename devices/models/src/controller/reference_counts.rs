@@ -5,7 +5,7 @@ use super::Table;
 /// A count for each number (of a slot, of a line) that has users. Others cost no memory.
 #[derive(Clone, Debug)]
 pub struct ReferenceCounts {
-    counts: Table,
+    counts: Table<u32>,
 }
 
 impl ReferenceCounts {

@@ -1,4 +1,4 @@
-//! A hash table from 64-bit keys to 32-bit values that allocates only when it outgrows what it
+//! A hash table from 64-bit keys to small values that allocates only when it outgrows what it
 //! was made for: linear probing, deletion by shifting back, no tombstones.
 
 use prefetch_index::prefetch_index;
@@ -12,19 +12,19 @@ const EMPTY: u8 = 0;
 /// only these bytes, and so does the first step of any look-up. They fit in the processor's cache
 /// where the keys of a large table do not.
 #[derive(Clone, Debug)]
-pub struct Table {
+pub struct Table<V> {
     tags: Vec<u8>,
-    slots: Vec<(u64, u32)>,
+    slots: Vec<(u64, V)>,
     used: usize,
 }
 
-impl Table {
+impl<V: Copy + Default> Table<V> {
     /// An empty table that holds `capacity` keys before it must grow.
-    pub fn with_capacity(capacity: usize) -> Table {
+    pub fn with_capacity(capacity: usize) -> Table<V> {
         let slots = (2 * capacity.max(4)).next_power_of_two();
         Table {
             tags: vec![EMPTY; slots],
-            slots: vec![(0, 0); slots],
+            slots: vec![(0, V::default()); slots],
             used: 0,
         }
     }
@@ -74,14 +74,14 @@ impl Table {
 
     /// The value under `key`.
     #[inline]
-    pub fn get(&self, key: u64) -> Option<u32> {
+    pub fn get(&self, key: u64) -> Option<V> {
         let (at, found) = self.find(key);
         found.then(|| self.slots[at].1)
     }
 
     /// Puts `value` under `key`, in place of what may be there.
     #[inline]
-    pub fn insert(&mut self, key: u64, value: u32) {
+    pub fn insert(&mut self, key: u64, value: V) {
         if (self.used + 1) * 2 > self.slots.len() {
             self.grow();
         }
@@ -91,14 +91,14 @@ impl Table {
     }
 
     #[inline]
-    fn put(&mut self, at: usize, key: u64, value: u32) {
+    fn put(&mut self, at: usize, key: u64, value: V) {
         self.tags[at] = self.home(key).1;
         self.slots[at] = (key, value);
     }
 
     /// Removes `key` and gives its value.
     #[inline]
-    pub fn remove(&mut self, key: u64) -> Option<u32> {
+    pub fn remove(&mut self, key: u64) -> Option<V> {
         let (mut hole, found) = self.find(key);
         if !found {
             return None;
@@ -121,7 +121,7 @@ impl Table {
     }
 
     /// Every key with its value, in no order that means anything.
-    pub fn iter(&self) -> impl Iterator<Item = (u64, u32)> + '_ {
+    pub fn iter(&self) -> impl Iterator<Item = (u64, V)> + '_ {
         let slots = self.tags.iter().zip(&self.slots);
         slots
             .filter(|&(&tag, _)| tag != EMPTY)

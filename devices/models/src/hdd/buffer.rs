@@ -1,12 +1,13 @@
 //! The buffer for reads: segments, each a run of sectors, the least recently used one replaced.
 
 use super::geometry::Place;
+use super::ids::SegmentId;
 use super::media_op::MediaOp;
 use super::model::Model;
 use super::params::{BufferParams, ReadAhead};
 use super::search::position;
 use super::sector_range::SectorRange;
-use raidlab_kernel::{Nanos, prefetch_all};
+use raidlab_kernel::{Nanos, Table, prefetch_all};
 
 /// A run of sectors in the buffer, from `start` to before `end`; empty if they are equal.
 #[derive(Clone, Copy, Debug, Default)]
@@ -42,7 +43,7 @@ pub enum Held {
     /// Those before this sector.
     UpTo(u64),
     /// All of them, in this segment.
-    Whole(usize),
+    Whole(SegmentId),
 }
 
 /// Stands for the end of a segment that holds nothing.
@@ -53,11 +54,11 @@ const NOWHERE: u32 = u32::MAX;
 #[derive(Debug)]
 pub struct Buffer {
     /// The segments, to be read; with a segment of their own writes use the first.
-    pub segments: Box<[Segment]>,
+    pub segments: Table<SegmentId, Segment>,
     /// Where each segment ends, in stretches at least as long as a segment.
-    ends: Box<[u32]>,
+    ends: Table<SegmentId, u32>,
     /// When each was used last; 0 if it holds nothing.
-    ages: Box<[u32]>,
+    ages: Table<SegmentId, u32>,
     uses: u32,
     size: u32,
 }
@@ -84,8 +85,8 @@ impl Buffer {
     /// Prefetches what a search compares.
     #[inline]
     pub fn prefetch(&self) {
-        prefetch_all(&self.ends);
-        prefetch_all(&self.ages);
+        prefetch_all(self.ends.as_slice());
+        prefetch_all(self.ages.as_slice());
     }
 
     /// The stretch of a sector, truncated to 32 bits: distant sectors may seem near, but near ones
@@ -113,7 +114,7 @@ impl Buffer {
     }
 
     /// Updates the arrays after a change of a segment.
-    fn update(&mut self, index: usize) {
+    fn update(&mut self, index: SegmentId) {
         let segment = self.segments[index];
         (self.ends[index], self.ages[index]) = if segment.is_empty() {
             (NOWHERE, 0)
@@ -123,7 +124,7 @@ impl Buffer {
     }
 
     /// Marks a segment as used last.
-    pub fn touch(&mut self, index: usize, op: MediaOp) {
+    pub fn touch(&mut self, index: SegmentId, op: MediaOp) {
         self.uses = self.uses.wrapping_add(1);
         self.segments[index].used = self.uses;
         self.segments[index].last_use = op;
@@ -131,7 +132,7 @@ impl Buffer {
     }
 
     /// True if the segment was the last one used.
-    pub fn is_last_used(&self, index: usize) -> bool {
+    pub fn is_last_used(&self, index: SegmentId) -> bool {
         self.uses > 0 && self.segments[index].used == self.uses
     }
 
@@ -143,7 +144,7 @@ impl Buffer {
             return Held::Nothing;
         }
         let mut upto = lbn;
-        for (index, segment) in self.segments.iter().enumerate() {
+        for (index, segment) in self.segments.entries() {
             if segment.start <= lbn {
                 if end <= segment.end {
                     return Held::Whole(index);
@@ -159,23 +160,24 @@ impl Buffer {
 
     /// A segment that ends right before `lbn`.
     #[inline]
-    pub fn ending_at(&self, lbn: u64) -> Option<usize> {
+    pub fn ending_at(&self, lbn: u64) -> Option<SegmentId> {
         if !self.is_near(SectorRange::new(lbn, lbn)) {
             return None;
         }
-        let mut segments = self.segments.iter();
-        segments.position(|segment| segment.end == lbn && !segment.is_empty())
+        self.segments
+            .position(|segment| segment.end == lbn && !segment.is_empty())
     }
 
     /// The segment used least recently, those that hold nothing first.
     #[inline]
-    pub fn oldest(&self) -> usize {
+    pub fn oldest(&self) -> SegmentId {
         let least = self.ages.iter().copied().min().unwrap_or(0);
-        position(&self.ages, |age| age == least).unwrap_or(0)
+        let index = position(self.ages.as_slice(), |age| age == least);
+        SegmentId::new(index.unwrap_or(0) as u32)
     }
 
     /// A segment now reaches to `end`; its first sectors leave if they do not fit any more.
-    pub fn grow(&mut self, index: usize, end: u64) {
+    pub fn grow(&mut self, index: SegmentId, end: u64) {
         let segment = &mut self.segments[index];
         segment.end = segment.end.max(end);
         let first = segment.end.saturating_sub(u64::from(self.size));
@@ -184,7 +186,7 @@ impl Buffer {
     }
 
     /// Resets a segment to the last sectors of a run that fit.
-    pub fn reset(&mut self, index: usize, SectorRange { lbn, end }: SectorRange) {
+    pub fn reset(&mut self, index: SegmentId, SectorRange { lbn, end }: SectorRange) {
         let segment = &mut self.segments[index];
         (segment.start, segment.end) = (lbn, lbn);
         self.grow(index, end);
@@ -193,13 +195,13 @@ impl Buffer {
     /// Sectors have been read: they go on in the segment that ends there, or begin the one used
     /// longest ago. Gives that segment.
     #[inline]
-    pub fn keep(&mut self, range: SectorRange) -> usize {
+    pub fn keep(&mut self, range: SectorRange) -> SegmentId {
         self.keep_in(self.ending_at(range.lbn), range)
     }
 
     /// As `keep`, where the segment that ends there is known.
     #[inline]
-    pub fn keep_in(&mut self, before: Option<usize>, range: SectorRange) -> usize {
+    pub fn keep_in(&mut self, before: Option<SegmentId>, range: SectorRange) -> SegmentId {
         let segment = match before {
             Some(segment) => {
                 self.grow(segment, range.end);
@@ -216,7 +218,7 @@ impl Buffer {
     }
 
     /// Empties a segment.
-    pub fn clear(&mut self, index: usize) {
+    pub fn clear(&mut self, index: SegmentId) {
         let segment = &mut self.segments[index];
         segment.start = segment.end;
         self.update(index);
@@ -224,12 +226,12 @@ impl Buffer {
 
     /// Empties every segment that holds any of these sectors, save `skip`.
     #[inline]
-    pub fn forget(&mut self, range: SectorRange, skip: Option<usize>) {
+    pub fn forget(&mut self, range: SectorRange, skip: Option<SegmentId>) {
         if !self.is_near(range) {
             return;
         }
         let near = self.near(range);
-        for index in 0..self.ends.len() {
+        for index in self.ends.ids() {
             if !near(self.ends[index]) {
                 continue;
             }

@@ -6,7 +6,7 @@
 //! `(offset + (h + (S-1)c) track_skew + c cylinder_skew + s) / T` revolutions, with `c`, `h`, `s`
 //! counted inside the zone, `S` heads and `T` sectors a track. See docs/explanation/hard-disk.md.
 
-use super::ids::ZoneId;
+use super::ids::{CylinderId, HeadId, ZoneId};
 use super::params::{GeometryParams, HeadOrder, Sparing, ZoneParams};
 use super::slips::Slips;
 use crate::check::Check;
@@ -16,11 +16,11 @@ use raidlab_kernel::Table;
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Target {
     /// Cylinder.
-    pub cylinder: u32,
+    pub cylinder: CylinderId,
     /// Angle of the sector's start, 2^32 a revolution.
     pub angle: u32,
     /// Head.
-    pub head: u16,
+    pub head: HeadId,
 }
 
 /// Where a logical sector lies.
@@ -29,9 +29,9 @@ pub struct Place {
     /// The logical sector.
     pub lbn: u64,
     /// Cylinder.
-    pub cylinder: u32,
+    pub cylinder: CylinderId,
     /// Head.
-    pub head: u32,
+    pub head: HeadId,
     /// Zone.
     pub zone: ZoneId,
     /// Sector on its track.
@@ -48,7 +48,7 @@ impl Place {
         Target {
             cylinder: self.cylinder,
             angle: self.angle,
-            head: self.head as u16,
+            head: self.head,
         }
     }
 
@@ -63,7 +63,7 @@ impl Place {
 struct Zone {
     first_lbn: u64,
     end_lbn: u64,
-    first_cylinder: u32,
+    first_cylinder: CylinderId,
     cylinders: u32,
     sectors_per_track: u32,
     offset: u32,
@@ -155,7 +155,7 @@ impl Geometry {
     /// Cylinders from the first to the last that is used.
     pub fn cylinders(&self) -> u32 {
         let last = self.zones.iter().next_back();
-        last.map_or(0, |zone| zone.first_cylinder + zone.cylinders)
+        last.map_or(0, |zone| zone.first_cylinder.plus(zone.cylinders).number())
     }
 
     /// Its zones.
@@ -187,12 +187,12 @@ impl Geometry {
         let flipped = self.serpentine && cylinder % 2 == 1;
         Place {
             lbn,
-            cylinder: zone.first_cylinder + cylinder,
-            head: if flipped {
+            cylinder: zone.first_cylinder.plus(cylinder),
+            head: HeadId::new(if flipped {
                 self.heads - 1 - order
             } else {
                 order
-            },
+            } as u16),
             zone: index,
             sector,
             angle: zone.angle(self.heads, cylinder, order, sector),
@@ -255,7 +255,7 @@ impl Zone {
         let zone = Zone {
             first_lbn,
             end_lbn: first_lbn + sectors,
-            first_cylinder: zone.first_cylinder,
+            first_cylinder: CylinderId::new(zone.first_cylinder),
             cylinders,
             sectors_per_track: zone.sectors_per_track,
             offset: zone.offset_sectors,

@@ -3,10 +3,18 @@
 use raidlab_kernel::ids;
 
 ids! {
+    /// A cylinder.
+    CylinderId;
+    /// A head, and so a track of a cylinder.
+    HeadId: u16;
     /// Cylinders with equally many sectors on each track.
     ZoneId;
     /// Tracks of a shingled disk that are written in order only.
     BandId;
     /// A record of a media cache.
     RecordId;
+    /// A segment of the buffer for reads.
+    SegmentId;
+    /// A slot of the write cache, which has a run of sectors.
+    CacheSlot: u16;
 }

@@ -2,6 +2,7 @@
 //! passes under the head, over tracks and cylinders.
 
 use super::geometry::Place;
+use super::ids::{CylinderId, HeadId};
 use super::media_op::MediaOp;
 use super::model::Model;
 use super::rotation::Rotation;
@@ -12,9 +13,9 @@ use raidlab_kernel::{Nanos, Time};
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Arm {
     /// Cylinder.
-    pub cylinder: u32,
+    pub cylinder: CylinderId,
     /// Head in use.
-    pub head: u32,
+    pub head: HeadId,
     /// The platter's angle at time zero, 2^64 a revolution.
     pub phase: u64,
     /// The platter's speed.
@@ -41,7 +42,7 @@ impl Arm {
     /// What it takes to get to `place` from `start` on.
     #[inline]
     pub fn access(&self, model: &Model, place: &Place, start: Time, op: MediaOp) -> Access {
-        let distance = self.cylinder.abs_diff(place.cylinder);
+        let distance = self.cylinder.distance(place.cylinder);
         let head = if place.head == self.head {
             Head::Same
         } else {

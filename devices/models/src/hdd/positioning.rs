@@ -4,6 +4,7 @@
 //! look-up ([`super::seek_bounds`]) and two multiplications.
 
 use super::geometry::Target;
+use super::ids::{CylinderId, HeadId};
 use super::mechanics::Arm;
 use super::media_op::MediaOp;
 use super::model::Model;
@@ -14,8 +15,8 @@ use raidlab_kernel::{Nanos, Time};
 #[derive(Clone, Copy, Debug)]
 pub struct Estimate<'a> {
     model: &'a Model,
-    cylinder: u32,
-    head: u16,
+    cylinder: CylinderId,
+    head: HeadId,
     /// The platter's angle now, 2^64 a revolution.
     angle: u64,
     rotation: Rotation,
@@ -28,7 +29,7 @@ impl<'a> Estimate<'a> {
         Estimate {
             model,
             cylinder: arm.cylinder,
-            head: arm.head as u16,
+            head: arm.head,
             angle: arm.rotation.fine_angle(arm.phase, now),
             rotation: arm.rotation,
         }
@@ -36,8 +37,8 @@ impl<'a> Estimate<'a> {
 
     /// Cylinders from the arm to `cylinder`.
     #[inline]
-    pub fn distance(&self, cylinder: u32) -> u32 {
-        self.cylinder.abs_diff(cylinder)
+    pub fn distance(&self, cylinder: CylinderId) -> u32 {
+        self.cylinder.distance(cylinder)
     }
 
     /// Cylinders from the first to the last.
@@ -49,7 +50,8 @@ impl<'a> Estimate<'a> {
     /// The longest movement over `distance` cylinders under the same head.
     #[inline]
     pub fn movement(&self, distance: u32, op: MediaOp) -> Nanos {
-        self.model.seek_bounds.over(distance, 0, op)
+        let (edge, inside) = (CylinderId::new(0), CylinderId::new(distance));
+        self.model.seek_bounds.over(inside, edge, op)
     }
 
     /// The longest time to a sector: movement, and the wait after it.

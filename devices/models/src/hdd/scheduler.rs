@@ -13,6 +13,7 @@
 //! passes while an older command waits; and nothing waits beyond the age limit.
 
 use super::geometry::{Place, Target};
+use super::ids::{CylinderId, HeadId};
 use super::mechanics::Arm;
 use super::media_op::MediaOp;
 use super::model::Model;
@@ -25,9 +26,9 @@ use raidlab_kernel::{Nanos, Time, prefetch_all};
 /// What a choice by position reads of a command.
 #[derive(Clone, Copy, Debug)]
 struct Candidate {
-    cylinder: u32,
+    cylinder: CylinderId,
     angle: u32,
-    head: u16,
+    head: HeadId,
     op: MediaOp,
     handicap: u64,
 }
@@ -295,7 +296,13 @@ impl Queue {
     }
 
     /// The cylinder of the command that goes next.
-    pub fn next_cylinder(&self, model: &Model, arm: &Arm, at: u64, now: Time) -> Option<u32> {
+    pub fn next_cylinder(
+        &self,
+        model: &Model,
+        arm: &Arm,
+        at: u64,
+        now: Time,
+    ) -> Option<CylinderId> {
         let (index, _) = self.choose_joined(model, arm, at, now)?;
         Some(self.candidates[index].cylinder)
     }

@@ -10,6 +10,7 @@
 
 use super::buffer::Buffer;
 use super::counts::Counts;
+use super::ids::SegmentId;
 use super::mechanics::{Access, Arm, Movement, Sweep};
 use super::media_op::MediaOp;
 use super::model::Model;
@@ -31,13 +32,13 @@ enum Background {
     /// Reading on into `segment` up to `limit`.
     ReadAhead {
         sweep: Sweep,
-        segment: usize,
+        segment: SegmentId,
         limit: u64,
     },
     /// Writing `segment` up to `end`, done at `done`.
     Write {
         sweep: Sweep,
-        segment: usize,
+        segment: SegmentId,
         end: u64,
         done: Time,
     },
@@ -230,14 +231,14 @@ impl ScsiFront {
     }
 
     /// A drive without read hits on written data empties the segment.
-    fn after_write(&mut self, model: &Model, segment: usize) {
+    fn after_write(&mut self, model: &Model, segment: SegmentId) {
         if !model.buffer.read_hits_on_written {
             self.buffer.clear(segment);
         }
     }
 
     /// The segment that is being filled by reading ahead.
-    fn filling(&self) -> Option<usize> {
+    fn filling(&self) -> Option<SegmentId> {
         match self.background {
             Background::ReadAhead { segment, .. } => Some(segment),
             _ => None,
@@ -269,15 +270,16 @@ impl ScsiFront {
     }
 
     /// Segments that may serve reads.
-    fn readable(&self, model: &Model) -> std::ops::Range<usize> {
-        usize::from(model.buffer.own_write_segment)..self.buffer.segments.len()
+    fn readable(&self, model: &Model) -> impl Iterator<Item = SegmentId> + use<> {
+        let skipped = usize::from(model.buffer.own_write_segment);
+        self.buffer.segments.ids().skip(skipped)
     }
 
     /// The segment that holds a read's first sector: best if it holds all of it, and if it is
     /// being filled; of equal ones that used longest ago, as a search of the list finds it.
-    fn hit(&self, model: &Model, request: &Request) -> Option<usize> {
+    fn hit(&self, model: &Model, request: &Request) -> Option<SegmentId> {
         let filling = self.filling();
-        let contains = |index: usize| {
+        let contains = |index: SegmentId| {
             let segment = &self.buffer.segments[index];
             // A head that is about to pass the first sector goes on.
             let reach = segment.end + u64::from(filling == Some(index));
@@ -296,31 +298,30 @@ impl ScsiFront {
     }
 
     /// The segment that a read which misses replaces.
-    fn replaced_by_read(&self, model: &Model) -> usize {
-        let class = |index: usize| {
+    fn replaced_by_read(&self, model: &Model) -> SegmentId {
+        let class = |index: SegmentId| {
             let segment = &self.buffer.segments[index];
             let empty = segment.is_empty();
             (self.filling() == Some(index), !empty, segment.used)
         };
         self.readable(model)
             .min_by_key(|&index| class(index))
-            .unwrap_or(0)
+            .unwrap_or_default()
     }
 
     /// The segment that takes a write.
-    fn taken_by_write(&self, model: &Model, request: &Request) -> usize {
+    fn taken_by_write(&self, model: &Model, request: &Request) -> SegmentId {
         if model.buffer.own_write_segment {
-            return 0;
+            return SegmentId::new(0);
         }
-        let class = |index: usize| {
+        let class = |index: SegmentId| {
             let segment = &self.buffer.segments[index];
             let other = !segment.overlaps(request.range());
             let empty = segment.is_empty();
             (self.filling() == Some(index), other, !empty, segment.used)
         };
-        (0..self.buffer.segments.len())
-            .min_by_key(|&index| class(index))
-            .unwrap_or(0)
+        let all = self.buffer.segments.ids();
+        all.min_by_key(|&index| class(index)).unwrap_or_default()
     }
 
     fn count(&mut self, movement: &Movement, access: Access) -> Media {

@@ -4,6 +4,7 @@
 //! times at its two ends. So a time is within 1/128 of the distance, and never too short: a sector
 //! that is missed costs a revolution. How late the arm settles (`spread`) counts in full.
 
+use super::ids::CylinderId;
 use super::media_op::MediaOp;
 use super::seek::{Head, Seek};
 use raidlab_kernel::Nanos;
@@ -72,8 +73,8 @@ impl SeekBounds {
 
     /// The longest movement between two cylinders under the same head.
     #[inline(always)]
-    pub fn over(&self, from: u32, to: u32, op: MediaOp) -> Nanos {
-        Nanos(self.entry(op, range(from, to)))
+    pub fn over(&self, from: CylinderId, to: CylinderId, op: MediaOp) -> Nanos {
+        Nanos(self.entry(op, range(from.number(), to.number())))
     }
 
     /// The longest switch to another head of the same cylinder.

@@ -1,6 +1,7 @@
 //! Bins of consecutive sectors, in which the runs of the write cache hang.
 
 use super::geometry::Geometry;
+use super::ids::CylinderId;
 use super::params::WriteCacheParams;
 
 /// Bins of consecutive sectors, shared by all drives of a model.
@@ -9,7 +10,7 @@ pub struct Bins {
     /// A sector's bin is its number shifted right by this number of bits.
     pub shift: u32,
     /// First cylinder of each bin, and one beyond the last.
-    pub first_cylinder: Box<[u32]>,
+    pub first_cylinder: Box<[CylinderId]>,
 }
 
 impl Bins {
@@ -28,7 +29,7 @@ impl Bins {
         let count = (sectors >> shift) + 1;
         let cylinder = |bin: u64| match bin << shift {
             first if first < sectors => geometry.place(first).cylinder,
-            _ => geometry.cylinders(),
+            _ => CylinderId::new(geometry.cylinders()),
         };
         Bins {
             shift,

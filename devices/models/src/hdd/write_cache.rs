@@ -7,6 +7,7 @@
 //! the best access found. A cache of few runs compares all of them.
 
 use super::geometry::Target;
+use super::ids::{CacheSlot, CylinderId, HeadId};
 use super::mechanics::Arm;
 use super::media_op::MediaOp;
 use super::model::Model;
@@ -14,9 +15,7 @@ use super::params::{WriteCacheParams, WriteOrder};
 use super::positioning::Estimate;
 use super::sector_range::SectorRange;
 use super::write_bins::Bins;
-use raidlab_kernel::{Bits, Time, prefetch, prefetch_all};
-
-const NONE: u16 = u16::MAX;
+use raidlab_kernel::{Bits, Table, Time, prefetch, prefetch_all};
 
 /// A cache of so few runs compares all of them; bins are faster where there are more.
 const FEW: usize = 32;
@@ -37,21 +36,21 @@ struct Extent {
 #[derive(Clone, Copy, Debug)]
 struct Candidate {
     /// Cylinder and angle of its first sector.
-    cylinder: u32,
+    cylinder: CylinderId,
     angle: u32,
-    /// Its head; [`NONE`] in a slot that is free.
-    head: u16,
+    /// Its head; none in a slot that is free.
+    head: HeadId,
     /// The next run of the same bin.
-    next: u16,
+    next: CacheSlot,
     /// Number of flushes before its oldest sector was written.
     epoch: u32,
 }
 
 const FREE: Candidate = Candidate {
-    cylinder: 0,
+    cylinder: CylinderId::new(0),
     angle: 0,
-    head: NONE,
-    next: NONE,
+    head: HeadId::NONE,
+    next: CacheSlot::NONE,
     epoch: 0,
 };
 
@@ -69,12 +68,10 @@ impl Candidate {
 /// Runs of sectors that are not on the medium yet.
 #[derive(Debug)]
 pub struct WriteCache {
-    /// By slot.
-    extents: Box<[Extent]>,
-    /// By slot.
-    candidates: Box<[Candidate]>,
-    free: Vec<u16>,
-    bins: Box<[u16]>,
+    extents: Table<CacheSlot, Extent>,
+    candidates: Table<CacheSlot, Candidate>,
+    free: Vec<CacheSlot>,
+    bins: Box<[CacheSlot]>,
     /// A bit for each bin, set if it has runs.
     occupied: Bits,
     shift: u32,
@@ -103,8 +100,8 @@ pub struct WriteCache {
 impl WriteCache {
     /// Bytes of its tables: runs, and as many bins as there can be.
     pub fn table_bytes(params: &WriteCacheParams) -> u64 {
-        let run = size_of::<Extent>() + size_of::<Candidate>() + size_of::<u16>();
-        let bin = size_of::<u16>() as u64 * Bins::wanted(params);
+        let run = size_of::<Extent>() + size_of::<Candidate>() + size_of::<CacheSlot>();
+        let bin = size_of::<CacheSlot>() as u64 * Bins::wanted(params);
         u64::from(params.extents) * run as u64 + bin + Bins::wanted(params) / 8
     }
 
@@ -113,8 +110,8 @@ impl WriteCache {
         WriteCache {
             extents: vec![Extent::default(); params.extents as usize].into(),
             candidates: vec![FREE; params.extents as usize].into(),
-            free: (0..params.extents as u16).rev().collect(),
-            bins: vec![NONE; bins.count()].into(),
+            free: CacheSlot::new(0).row(params.extents as u16).rev().collect(),
+            bins: vec![CacheSlot::NONE; bins.count()].into(),
             occupied: Bits::new(bins.count()),
             shift: bins.shift,
             first_come: params.order == WriteOrder::FirstCome,
@@ -140,7 +137,7 @@ impl WriteCache {
         prefetch(&self.sectors);
         prefetch(&self.overdue);
         if self.extents.len() <= NEAR {
-            prefetch_all(&self.candidates);
+            prefetch_all(self.candidates.as_slice());
             prefetch_all(&self.bins);
             self.occupied.prefetch_words();
         }
@@ -208,13 +205,10 @@ impl WriteCache {
     }
 
     /// Slots of the runs in the bins from `first` to `last`.
-    fn slots(&self, first: u64, last: u64) -> impl Iterator<Item = u16> + '_ {
+    fn slots(&self, first: u64, last: u64) -> impl Iterator<Item = CacheSlot> + '_ {
         (first >> self.shift..=last >> self.shift).flat_map(move |bin| {
             let head = self.bins[bin as usize];
-            std::iter::successors((head != NONE).then_some(head), |&slot| {
-                let next = self.candidates[slot as usize].next;
-                (next != NONE).then_some(next)
-            })
+            std::iter::successors(head.some(), |&slot| self.candidates[slot].next.some())
         })
     }
 
@@ -229,7 +223,7 @@ impl WriteCache {
         }
         self.slots(lbn.saturating_sub(self.longest), lbn)
             .any(|slot| {
-                let extent = &self.extents[slot as usize];
+                let extent = &self.extents[slot];
                 covers(extent.lbn, extent.end)
             })
     }
@@ -267,12 +261,12 @@ impl WriteCache {
             unreachable!("a write was let in although there is no room for it");
         };
         let bin = (from >> self.shift) as usize;
-        self.extents[slot as usize] = Extent {
+        self.extents[slot] = Extent {
             lbn: from,
             end: to,
             number,
         };
-        self.candidates[slot as usize] = Candidate {
+        self.candidates[slot] = Candidate {
             cylinder,
             angle,
             head,
@@ -287,14 +281,14 @@ impl WriteCache {
     }
 
     /// A run that a write joins with, of which so far is grown what `joined` has.
-    fn partner(&self, written: SectorRange, joined: SectorRange) -> Option<u16> {
+    fn partner(&self, written: SectorRange, joined: SectorRange) -> Option<CacheSlot> {
         let last = (self.bins.len() as u64) << self.shift;
         self.slots(
             written.lbn.saturating_sub(self.longest),
             written.end.min(last - 1),
         )
         .find(|&slot| {
-            let extent = &self.extents[slot as usize];
+            let extent = &self.extents[slot];
             let overlaps = extent.lbn < written.end && written.lbn < extent.end;
             let touches = extent.lbn <= joined.end && joined.lbn <= extent.end;
             let length = extent.end.max(joined.end) - extent.lbn.min(joined.lbn);
@@ -302,21 +296,21 @@ impl WriteCache {
         })
     }
 
-    fn remove(&mut self, slot: u16) -> (Extent, Candidate) {
-        let extent = self.extents[slot as usize];
-        let candidate = std::mem::replace(&mut self.candidates[slot as usize], FREE);
+    fn remove(&mut self, slot: CacheSlot) -> (Extent, Candidate) {
+        let extent = self.extents[slot];
+        let candidate = std::mem::replace(&mut self.candidates[slot], FREE);
         let bin = (extent.lbn >> self.shift) as usize;
         if self.bins[bin] == slot {
             self.bins[bin] = candidate.next;
-            if candidate.next == NONE {
+            if candidate.next == CacheSlot::NONE {
                 self.occupied.clear(bin as u32);
             }
         } else {
             let mut before = self.bins[bin];
-            while self.candidates[before as usize].next != slot {
-                before = self.candidates[before as usize].next;
+            while self.candidates[before].next != slot {
+                before = self.candidates[before].next;
             }
-            self.candidates[before as usize].next = candidate.next;
+            self.candidates[before].next = candidate.next;
         }
         self.free.push(slot);
         self.sectors -= extent.end - extent.lbn;
@@ -333,7 +327,7 @@ impl WriteCache {
         at: u64,
         now: Time,
         bound: u64,
-    ) -> Option<(u16, u64)> {
+    ) -> Option<(CacheSlot, u64)> {
         let bins = model.bins.as_ref()?;
         if self.waiting() == 0 {
             return None;
@@ -359,16 +353,20 @@ impl WriteCache {
         let first = self.first_of_chain(chosen, wanted);
         let time = match first == chosen {
             true => time,
-            false => access(&self.candidates[usize::from(first)]),
+            false => access(&self.candidates[first]),
         };
         (time < bound).then_some((first, time))
     }
 
     /// The first of the runs that lie one behind the other up to the one in `slot`: who begins in
     /// their middle has to come back for the others.
-    fn first_of_chain(&self, mut slot: u16, wanted: impl Fn(&Candidate) -> bool) -> u16 {
-        while let Some(before) = self.ending_at(self.extents[usize::from(slot)].lbn) {
-            if !wanted(&self.candidates[usize::from(before)]) {
+    fn first_of_chain(
+        &self,
+        mut slot: CacheSlot,
+        wanted: impl Fn(&Candidate) -> bool,
+    ) -> CacheSlot {
+        while let Some(before) = self.ending_at(self.extents[slot].lbn) {
+            if !wanted(&self.candidates[before]) {
                 break;
             }
             slot = before;
@@ -378,23 +376,23 @@ impl WriteCache {
 
     /// The run that begins with a sector.
     #[inline]
-    pub fn beginning_at(&self, lbn: u64) -> Option<u16> {
+    pub fn beginning_at(&self, lbn: u64) -> Option<CacheSlot> {
         let beyond = lbn >> self.shift >= self.bins.len() as u64;
         if self.sectors == 0 || beyond {
             return None;
         }
         self.slots(lbn, lbn)
-            .find(|&slot| self.extents[usize::from(slot)].lbn == lbn)
+            .find(|&slot| self.extents[slot].lbn == lbn)
     }
 
     /// The run that ends where a sector begins.
     #[inline]
-    pub fn ending_at(&self, lbn: u64) -> Option<u16> {
+    pub fn ending_at(&self, lbn: u64) -> Option<CacheSlot> {
         if lbn == 0 || self.sectors == 0 {
             return None;
         }
         self.slots(lbn.saturating_sub(self.longest), lbn - 1)
-            .find(|&slot| self.extents[usize::from(slot)].end == lbn)
+            .find(|&slot| self.extents[slot].end == lbn)
     }
 
     /// The run with the shortest access below `bound`, by bins outwards from sector `at`.
@@ -408,7 +406,7 @@ impl WriteCache {
         at: u64,
         bound: u64,
         access: impl Fn(&Candidate) -> Option<u64>,
-    ) -> Option<(u16, u64)> {
+    ) -> Option<(CacheSlot, u64)> {
         let here = (at >> self.shift) as usize;
         let full_stroke = estimate.full_stroke();
         // Bins with the distance to their nearer edge.
@@ -443,8 +441,8 @@ impl WriteCache {
                 return best;
             }
             let mut slot = self.bins[bin];
-            while slot != NONE {
-                let run = &self.candidates[slot as usize];
+            while slot != CacheSlot::NONE {
+                let run = &self.candidates[slot];
                 if let Some(time) = access(run).filter(|&time| time < least) {
                     (best, least) = (Some((slot, time)), time);
                 }
@@ -466,10 +464,10 @@ impl WriteCache {
         wanted: impl Fn(&Candidate) -> bool,
         access: impl Fn(&Candidate) -> u64,
         bound: u64,
-    ) -> Option<Option<(u16, u64)>> {
+    ) -> Option<Option<(CacheSlot, u64)>> {
         let (mut best, mut least, mut tied) = (None, bound, false);
-        for (slot, run) in (0..).zip(&self.candidates) {
-            if run.head == NONE || !wanted(run) {
+        for (slot, run) in self.candidates.entries() {
+            if run.head == HeadId::NONE || !wanted(run) {
                 continue;
             }
             let time = access(run);
@@ -482,10 +480,10 @@ impl WriteCache {
     }
 
     /// The run that came first, and its access time.
-    fn oldest(&self, access: impl Fn(&Candidate) -> u64) -> Option<(u16, u64)> {
-        let runs = (0..).zip(self.candidates.iter().zip(&self.extents));
-        let waiting = runs.filter(|(_, (run, _))| run.head != NONE);
-        let (slot, (run, _)) = waiting.min_by_key(|(_, (_, extent))| extent.number)?;
+    fn oldest(&self, access: impl Fn(&Candidate) -> u64) -> Option<(CacheSlot, u64)> {
+        let runs = self.candidates.entries();
+        let waiting = runs.filter(|(_, run)| run.head != HeadId::NONE);
+        let (slot, run) = waiting.min_by_key(|&(slot, _)| self.extents[slot].number)?;
         Some((slot, access(run)))
     }
 
@@ -495,21 +493,21 @@ impl WriteCache {
         at: u64,
         wanted: impl Fn(&Candidate) -> bool,
         access: impl Fn(&Candidate) -> u64,
-    ) -> Option<(u16, u64)> {
-        let mut best: Option<(u16, u64)> = None;
+    ) -> Option<(CacheSlot, u64)> {
+        let mut best: Option<(CacheSlot, u64)> = None;
         let mut bin = self.occupied_from(0);
         while let Some(found) = bin {
             let first = (found as u64) << self.shift;
             for slot in self.slots(first, first) {
-                let key = self.extents[slot as usize].lbn.wrapping_sub(at);
-                let run = &self.candidates[slot as usize];
+                let key = self.extents[slot].lbn.wrapping_sub(at);
+                let run = &self.candidates[slot];
                 if wanted(run) && best.is_none_or(|(_, least)| key < least) {
                     best = Some((slot, key));
                 }
             }
             bin = self.occupied_from(found + 1);
         }
-        best.map(|(slot, _)| (slot, access(&self.candidates[slot as usize])))
+        best.map(|(slot, _)| (slot, access(&self.candidates[slot])))
     }
 
     fn occupied_from(&self, bin: usize) -> Option<usize> {
@@ -523,23 +521,22 @@ impl WriteCache {
     }
 
     /// The first sector of a run.
-    pub fn first(&self, slot: u16) -> u64 {
-        self.extents[usize::from(slot)].lbn
+    pub fn first(&self, slot: CacheSlot) -> u64 {
+        self.extents[slot].lbn
     }
 
     /// One beyond the last sector of a run.
-    pub fn end(&self, slot: u16) -> u64 {
-        self.extents[usize::from(slot)].end
+    pub fn end(&self, slot: CacheSlot) -> u64 {
+        self.extents[slot].end
     }
 
     /// True if a run that begins with `lbn` is in this slot.
-    pub fn begins(&self, slot: u16, lbn: u64) -> bool {
-        let slot = usize::from(slot);
-        self.candidates[slot].head != NONE && self.extents[slot].lbn == lbn
+    pub fn begins(&self, slot: CacheSlot, lbn: u64) -> bool {
+        self.candidates[slot].head != HeadId::NONE && self.extents[slot].lbn == lbn
     }
 
     /// Begins to destage a run: its first sector and the one after its last.
-    pub fn start(&mut self, slot: u16) -> (u64, u64) {
+    pub fn start(&mut self, slot: CacheSlot) -> (u64, u64) {
         debug_assert!(self.writing.is_none());
         self.bypassed = 0;
         let (extent, candidate) = self.remove(slot);
@@ -562,9 +559,9 @@ impl WriteCache {
     /// Everything is lost.
     pub fn clear(&mut self) {
         self.free.clear();
-        self.free.extend((0..self.extents.len() as u16).rev());
-        self.candidates.fill(FREE);
-        self.bins.fill(NONE);
+        self.free.extend(self.extents.ids().rev());
+        self.candidates.as_mut_slice().fill(FREE);
+        self.bins.fill(CacheSlot::NONE);
         self.occupied.clear_all();
         (self.sectors, self.longest, self.old) = (0, 0, 0);
         (self.bypassed, self.overdue) = (0, false);
@@ -576,7 +573,7 @@ impl WriteCache {
         let last = (self.bins.len() as u64 - 1) << self.shift;
         let (mut sectors, mut count) = (0, 0);
         for slot in self.slots(0, last) {
-            let extent = &self.extents[slot as usize];
+            let extent = &self.extents[slot];
             sectors += extent.end - extent.lbn;
             count += 1;
         }

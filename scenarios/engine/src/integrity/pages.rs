@@ -9,7 +9,7 @@ pub(crate) const PAGE: u64 = 64;
 /// Pages by their sectors; only those that were ever asked for with `at` exist.
 #[derive(Clone, Debug)]
 pub(crate) struct Pages<T> {
-    index: Table,
+    index: Table<u32>,
     /// Each with its first sector.
     pages: Vec<(u64, T)>,
 }

@@ -1,5 +1,6 @@
 //! The layout of an array, with its sizes.
 
+use crate::ids::{MemberId, RowId, SpareId};
 use crate::layout::concatenated::Concatenated;
 use crate::layout::copies::Copies;
 use crate::layout::declustered::Declustered;
@@ -210,7 +211,7 @@ impl Layout {
     /// Number of stripes.
     pub fn stripes(&self) -> u64 {
         match &self.concatenated {
-            Some(drives) => drives.end().stripes,
+            Some(drives) => drives.end().stripe.number(),
             None => self.capacity / self.width(),
         }
     }
@@ -232,28 +233,29 @@ impl Layout {
 
     /// The member that has distributed spare number `spare` at a row.
     #[inline]
-    pub(crate) fn spare_at(&self, spare: u32, row: u64) -> Option<u32> {
+    pub(crate) fn spare_at(&self, spare: SpareId, row: RowId) -> Option<MemberId> {
         let spread = self.declustered.as_ref()?;
         Some(spread.spare_at(spare, row))
     }
 
     /// The first row from `row` on at which a member has a unit, at most the number of rows.
-    pub(crate) fn next_row(&self, member: u32, row: u64) -> u64 {
+    pub(crate) fn next_row(&self, member: MemberId, row: RowId) -> RowId {
+        let end = RowId::new(self.rows());
         match &self.declustered {
-            Some(spread) if row < self.rows() => spread.next_row(member, row).min(self.rows()),
+            Some(spread) if row < end => spread.next_row(member, row).min(end),
             _ => row,
         }
     }
 
     /// Rows from `row` on at which a member has a unit; those behind `most` are not counted.
-    pub(crate) fn rows_left(&self, member: u32, row: u64, most: u64) -> u64 {
+    pub(crate) fn rows_left(&self, member: MemberId, row: RowId, most: u64) -> u64 {
         if self.declustered.is_none() {
-            return self.rows() - row;
+            return self.rows() - row.number();
         }
         let (mut left, mut next) = (0, self.next_row(member, row));
-        while left < most && next < self.rows() {
+        while left < most && next.number() < self.rows() {
             left += 1;
-            next = self.next_row(member, next + 1);
+            next = self.next_row(member, next.plus(1));
         }
         left
     }

@@ -6,6 +6,7 @@
 //! Pairs that are striped are near with two copies on an even number of drives; level 1E is offset
 //! with two. Source: md(4), "RAID10"; `__raid10_find_phys` in Linux, drivers/md/raid10.c.
 
+use crate::ids::{MemberId, RowId, StripeId};
 use crate::plan::{Arrangement, CopiesPlan};
 
 /// How the copies of an array lie.
@@ -87,15 +88,16 @@ impl Copies {
 
     /// The drive and the row of copy `copy` of a unit.
     #[inline]
-    pub(crate) fn place(&self, stripe: u64, column: u32, copy: u32) -> (u32, u64) {
-        match self.arrangement {
+    pub(crate) fn place(&self, stripe: StripeId, column: u32, copy: u32) -> (MemberId, RowId) {
+        let stripe = stripe.number();
+        let (member, row) = match self.arrangement {
             Arrangement::Near => {
                 let at = column * self.copies + copy;
                 if self.rows == 1 {
-                    return (at, stripe);
+                    return (MemberId::new(at), RowId::new(stripe));
                 }
                 let row = stripe * u64::from(self.rows) + u64::from(at / self.members);
-                (at % self.members, row)
+                (MemberId::new(at % self.members), row)
             }
             Arrangement::Far => (
                 self.on(column, copy),
@@ -105,47 +107,52 @@ impl Copies {
                 let row = stripe * u64::from(self.rows) + u64::from(copy);
                 (self.on(column, copy), row)
             }
-        }
+        };
+        (member, RowId::new(row))
     }
 
     /// The stripe and the column at a row of a drive; none behind the last part.
-    pub(crate) fn unit_at(&self, member: u32, row: u64) -> Option<(u64, u32)> {
-        let each = u64::from(self.rows);
-        match self.arrangement {
+    pub(crate) fn unit_at(&self, member: MemberId, row: RowId) -> Option<(StripeId, u32)> {
+        let (row, each) = (row.number(), u64::from(self.rows));
+        let (stripe, column) = match self.arrangement {
             Arrangement::Near => {
-                let at = (row % each) as u32 * self.members + member;
-                Some((row / each, at / self.copies))
+                let at = (row % each) as u32 * self.members + member.number();
+                (row / each, at / self.copies)
             }
             Arrangement::Far => {
                 let copy = row.checked_div(self.stride)?;
-                let inside = copy < u64::from(self.copies);
-                inside.then(|| (row % self.stride, self.back(member, copy as u32)))
+                if copy >= u64::from(self.copies) {
+                    return None;
+                }
+                (row % self.stride, self.back(member, copy as u32))
             }
-            Arrangement::Offset => Some((row / each, self.back(member, (row % each) as u32))),
-        }
+            Arrangement::Offset => (row / each, self.back(member, (row % each) as u32)),
+        };
+        Some((StripeId::new(stripe), column))
     }
 
     /// Whether a copy of each unit is left.
-    pub(crate) fn survives(&self, lost: impl Fn(u32) -> bool) -> bool {
+    pub(crate) fn survives(&self, lost: impl Fn(MemberId) -> bool) -> bool {
         (0..self.columns).all(|column| {
-            let mut copies = (0..self.copies).map(|copy| self.place(0, column, copy).0);
+            let mut copies =
+                (0..self.copies).map(|copy| self.place(StripeId::new(0), column, copy).0);
             copies.any(|member| !lost(member))
         })
     }
 
     /// The drive of a copy: `copy` steps on from a column's first.
     #[inline]
-    fn on(&self, column: u32, copy: u32) -> u32 {
-        let member = column + copy;
-        if member < self.members {
-            member
+    fn on(&self, column: u32, copy: u32) -> MemberId {
+        let steps = column + copy;
+        MemberId::new(if steps < self.members {
+            steps
         } else {
-            member - self.members
-        }
+            steps - self.members
+        })
     }
 
-    fn back(&self, member: u32, copy: u32) -> u32 {
-        (member + self.members - copy) % self.members
+    fn back(&self, member: MemberId, copy: u32) -> u32 {
+        (member.number() + self.members - copy) % self.members
     }
 }
 
@@ -158,6 +165,7 @@ fn common_divisor(a: u32, b: u32) -> u32 {
 
 #[cfg(test)]
 mod tests {
+    use crate::ids::{MemberId, RowId};
     use crate::layout::{Layout, Place, Role};
     use crate::plan::{Arrangement, CopiesPlan};
     use proptest::prelude::*;
@@ -208,13 +216,14 @@ mod tests {
 
     /// Units on the drives, row by row, by the array's arithmetic.
     fn drawn(layout: &Layout, rows: u64) -> Vec<Vec<u64>> {
-        let unit = |member: u32, row: u64| match layout.unit_at(member, row) {
+        let unit = |member: MemberId, row: RowId| match layout.unit_at(member, row) {
             Some((stripe, Role::Data(column))) => layout.offset(stripe, column) / SECTOR,
             _ => u64::MAX,
         };
         let row = |row: u64| {
-            (0..layout.members())
-                .map(|member| unit(member, row))
+            let members = MemberId::new(0).row(layout.members());
+            members
+                .map(|member| unit(member, RowId::new(row)))
                 .collect()
         };
         (0..rows).map(row).collect()
@@ -247,7 +256,7 @@ mod tests {
         let second = two.next_run(&mut left).unwrap();
         assert!(two.next_run(&mut left).is_none());
         assert_eq!((first.bytes, second.bytes), (2 * SECTOR, 2 * SECTOR));
-        let (member, offset) = (1, 4 * SECTOR);
+        let (member, offset) = (MemberId::new(1), 4 * SECTOR);
         assert_eq!(two.run_place(&first, 1), Place { member, offset });
         let near = layout(Arrangement::Near, 2, 2, 8);
         assert_eq!(near.count(near.runs(ByteRange::new(0, 4 * SECTOR))), 1);
@@ -298,14 +307,15 @@ mod tests {
                     let place = layout.data(piece.stripe, piece.column, copy);
                     members.insert(place.member);
                     let row = (place.offset / SECTOR) as usize;
-                    prop_assert_eq!(table[row][place.member as usize], unit);
+                    prop_assert_eq!(table[row][place.member.index()], unit);
                 }
                 prop_assert_eq!(members.len(), copies as usize);
             }
-            let is_lost = |member: u32| lost.iter().any(|&other| other % drives == member);
+            let is_lost = |member: MemberId| lost.iter().any(|&n| n % drives == member.number());
+            let members = || MemberId::new(0).row(drives);
             let mut left = HashSet::new();
             for row in &table[..used as usize] {
-                let kept = (0u32..).zip(row).filter(|(member, _)| !is_lost(*member));
+                let kept = members().zip(row).filter(|(member, _)| !is_lost(*member));
                 left.extend(kept.map(|(_, unit)| *unit));
             }
             let all = left.len() as u64 == layout.capacity() / SECTOR;

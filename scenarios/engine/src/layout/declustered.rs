@@ -12,6 +12,7 @@
 //! arrays" (ASPLOS 1992); OpenZFS, `module/zfs/vdev_draid.c`: groups, slices, permutations, rows
 //! of 16 MiB; Thomasian and Menon, "RAID5 performance with distributed sparing" (1997).
 
+use crate::ids::{MemberId, RowId, SpareId, StripeId};
 use crate::layout::stripe::Role;
 use crate::plan::DeclusteredPlan;
 use raidlab_kernel::Stream;
@@ -116,23 +117,25 @@ impl Declustered {
 
     /// The drive and the row of a unit.
     #[inline]
-    pub(crate) fn place(&self, stripe: u64, role: Role) -> (u32, u64) {
+    pub(crate) fn place(&self, stripe: StripeId, role: Role) -> (MemberId, RowId) {
         let index = match role {
             Role::Data(column) | Role::Copy(column, _) => self.parities + column,
             Role::Parity(which) => which,
         };
+        let stripe = stripe.number();
         let (group, inner) = (stripe / self.height, stripe % self.height);
         let (slice, group) = (group / self.groups, group % self.groups);
         let at = group * u64::from(self.width) + u64::from(index);
         let working = u64::from(self.members - self.spares);
         let chunk = slice * self.rows + at / working;
         let drive = self.drive(slice, (at % working) as u32);
-        (drive, chunk * self.height + inner)
+        (drive, RowId::new(chunk * self.height + inner))
     }
 
     /// The stripe of the unit at a row of a drive, and what the unit is to it; none where the row
     /// is spare there.
-    pub(crate) fn unit_at(&self, member: u32, row: u64) -> Option<(u64, Role)> {
+    pub(crate) fn unit_at(&self, member: MemberId, row: RowId) -> Option<(StripeId, Role)> {
+        let row = row.number();
         let (chunk, inner) = (row / self.height, row % self.height);
         let (slice, line) = (chunk / self.rows, chunk % self.rows);
         let (working, width) = (u64::from(self.members - self.spares), u64::from(self.width));
@@ -147,43 +150,44 @@ impl Declustered {
             Some(column) => Role::Data(column),
             None => Role::Parity(index),
         };
-        Some((group * self.height + inner, role))
+        Some((StripeId::new(group * self.height + inner), role))
     }
 
     /// The first row from `row` on at which a drive has a unit.
-    pub(crate) fn next_row(&self, member: u32, row: u64) -> u64 {
+    pub(crate) fn next_row(&self, member: MemberId, row: RowId) -> RowId {
         let mut next = row;
         // A drive is spare in at most as many slices in a row as there are drives and spares.
         while self.unit_at(member, next).is_none() {
             let slice = self.rows * self.height;
-            next = (next / slice + 1) * slice;
+            next = RowId::new((next.number() / slice + 1) * slice);
         }
         next
     }
 
     /// The drive that has spare number `spare` at a row.
     #[inline]
-    pub(crate) fn spare_at(&self, spare: u32, row: u64) -> u32 {
-        let slice = row / self.height / self.rows;
-        self.drive(slice, self.members - self.spares + spare)
+    pub(crate) fn spare_at(&self, spare: SpareId, row: RowId) -> MemberId {
+        let slice = row.number() / self.height / self.rows;
+        self.drive(slice, self.members - self.spares + spare.number())
     }
 
     /// The drive of a place in a slice.
     #[inline]
-    fn drive(&self, slice: u64, place: u32) -> u32 {
+    fn drive(&self, slice: u64, place: u32) -> MemberId {
         let (first, turn) = self.permutation(slice);
         let drive = u32::from(self.drives[first + place as usize]) + turn;
-        if drive < self.members {
+        MemberId::new(if drive < self.members {
             drive
         } else {
             drive - self.members
-        }
+        })
     }
 
     /// The place of a drive in a slice.
     #[inline]
-    fn place_of(&self, slice: u64, member: u32) -> u32 {
+    fn place_of(&self, slice: u64, member: MemberId) -> u32 {
         let (first, turn) = self.permutation(slice);
+        let member = member.number();
         let drive = if member < turn {
             member + self.members - turn
         } else {
@@ -239,25 +243,25 @@ mod tests {
             let slices = 2 * u64::from(members) + 1;
             let rows = slices * found.rows * 4;
             let mut taken = vec![false; (rows * u64::from(members)) as usize];
+            let at = |drive: MemberId, row: RowId| row.index() * members as usize + drive.index();
             for stripe in 0..found.stripes(rows) {
+                let stripe = StripeId::new(stripe);
                 let roles = (0..parities).map(Role::Parity);
                 let roles = roles.chain((0..width - parities).map(Role::Data));
                 let mut drives = Vec::new();
                 for role in roles {
                     let (drive, row) = found.place(stripe, role);
                     assert_eq!(found.unit_at(drive, row), Some((stripe, role)));
-                    let at = (row * u64::from(members) + u64::from(drive)) as usize;
-                    assert!(!std::mem::replace(&mut taken[at], true));
+                    assert!(!std::mem::replace(&mut taken[at(drive, row)], true));
                     assert!(!drives.contains(&drive));
                     drives.push(drive);
                 }
             }
-            for row in 0..rows {
-                for spare in 0..spares {
+            for row in RowId::new(0).row(rows) {
+                for spare in SpareId::new(0).row(spares) {
                     let drive = found.spare_at(spare, row);
                     assert_eq!(found.unit_at(drive, row), None);
-                    let at = (row * u64::from(members) + u64::from(drive)) as usize;
-                    assert!(!std::mem::replace(&mut taken[at], true));
+                    assert!(!std::mem::replace(&mut taken[at(drive, row)], true));
                 }
             }
             assert!(taken.iter().all(|&taken| taken));
@@ -274,15 +278,15 @@ mod tests {
         let slices = DRAWN * u64::from(members);
         let (mut reads, mut writes) = (vec![0u32; 14], vec![0u32; 14]);
         for chunk in 0..slices * found.rows {
-            let row = chunk * found.height;
-            let Some((stripe, own)) = found.unit_at(3, row) else {
+            let row = RowId::new(chunk * found.height);
+            let Some((stripe, own)) = found.unit_at(MemberId::new(3), row) else {
                 continue;
             };
-            writes[found.spare_at(0, row) as usize] += 1;
+            writes[found.spare_at(SpareId::new(0), row).index()] += 1;
             let roles = (0..2).map(Role::Parity);
             for role in roles.chain((0..width - 2).map(Role::Data)) {
                 if role != own {
-                    reads[found.place(stripe, role).0 as usize] += 1;
+                    reads[found.place(stripe, role).0.index()] += 1;
                 }
             }
         }

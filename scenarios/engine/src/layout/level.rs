@@ -1,5 +1,6 @@
 //! What each level wants and offers: drives, columns, parities, copies, commands.
 
+use crate::ids::MemberId;
 use crate::layout::array::Layout;
 use crate::layout::copies::Copies;
 use crate::layout::declustered::Declustered;
@@ -164,20 +165,21 @@ impl Layout {
     /// Whether the array still serves requests without the members that are `lost`.
     ///
     /// A jbod of several drives does in any case: each drive stands for itself.
-    pub fn survives(&self, lost: impl Fn(u32) -> bool) -> bool {
+    pub fn survives(&self, lost: impl Fn(MemberId) -> bool) -> bool {
         let n = self.members;
+        let all = || MemberId::new(0).row(n);
         match self.level {
             Level::Jbod if n > 1 => true,
-            Level::Jbod | Level::Raid0 => !(0..n).any(lost),
-            Level::Raid1 => !(0..n).all(lost),
+            Level::Jbod | Level::Raid0 => !all().any(lost),
+            Level::Raid1 => !all().all(lost),
             Level::Raid1e | Level::Raid10 => {
                 let copies = self.mirrored.as_ref();
                 copies.is_none_or(|copies| copies.survives(lost))
             }
             Level::Raid5 | Level::Raid6 | Level::Raid50 | Level::Raid60 => {
                 let span = n / self.spans();
-                (0..n).step_by(span as usize).all(|first| {
-                    let lost = (first..first + span).filter(|&member| lost(member));
+                all().step_by(span as usize).all(|first| {
+                    let lost = first.row(span).filter(|&member| lost(member));
                     lost.count() <= self.parities as usize
                 })
             }

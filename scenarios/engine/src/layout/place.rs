@@ -4,6 +4,7 @@
 //! rotates says `rotated`, where copies lie `copies`, where units of a declustered array
 //! `declustered`.
 
+use crate::ids::{MemberId, RowId, StripeId};
 use crate::layout::array::Layout;
 use crate::layout::extent::Extent;
 use crate::layout::stripe::Role;
@@ -14,7 +15,7 @@ use raidlab_io::ByteRange;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Piece {
     /// The stripe.
-    pub stripe: u64,
+    pub stripe: StripeId,
     /// The data column.
     pub column: u32,
     /// First byte within the unit.
@@ -37,8 +38,8 @@ impl Piece {
 /// A place on a drive: a unit's first byte, or a run's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
-    /// Index into the array's drives.
-    pub member: u32,
+    /// The member that has it.
+    pub member: MemberId,
     /// Offset on that drive, in bytes.
     pub offset: u64,
 }
@@ -53,11 +54,16 @@ impl Layout {
             let (row, start) = self.unit.split_long(offset - first.bytes);
             let room = drives.end_of(drive) - offset;
             let room = room.min(self.unit() - u64::from(start));
-            (first.stripes + row, 0, start, room)
+            (first.stripe.plus(row), 0, start, room)
         } else {
             let (unit, start) = self.unit.split_long(offset);
             let (stripe, column) = self.columns.split_long(unit);
-            (stripe, column, start, self.unit() - u64::from(start))
+            (
+                StripeId::new(stripe),
+                column,
+                start,
+                self.unit() - u64::from(start),
+            )
         };
         Piece {
             stripe,
@@ -69,17 +75,17 @@ impl Layout {
 
     /// The array's offset of a unit's first byte.
     #[inline]
-    pub fn offset(&self, stripe: u64, column: u32) -> u64 {
+    pub fn offset(&self, stripe: StripeId, column: u32) -> u64 {
         if let Some(drives) = &self.concatenated {
             let (_, first) = drives.drive_of(stripe);
-            return first.bytes + (stripe - first.stripes) * self.unit();
+            return first.bytes + stripe.since(first.stripe) * self.unit();
         }
-        (stripe * u64::from(self.columns()) + u64::from(column)) * self.unit()
+        (stripe.number() * u64::from(self.columns()) + u64::from(column)) * self.unit()
     }
 
     /// Where a unit lies; of data without a copy's number the first copy.
     #[inline]
-    pub fn place(&self, stripe: u64, role: Role) -> Place {
+    pub fn place(&self, stripe: StripeId, role: Role) -> Place {
         match role {
             Role::Data(column) => self.data(stripe, column, 0),
             Role::Parity(which) => self.parity(stripe, which),
@@ -89,20 +95,22 @@ impl Layout {
 
     /// Where copy `copy` of a data unit lies.
     #[inline]
-    pub fn data(&self, stripe: u64, column: u32, copy: u32) -> Place {
+    pub fn data(&self, stripe: StripeId, column: u32, copy: u32) -> Place {
+        // The row of a stripe on a level with one row for each.
+        let row = RowId::new(stripe.number());
         let (member, row) = match self.level {
             Level::Jbod => match &self.concatenated {
                 Some(drives) => {
                     let (drive, first) = drives.drive_of(stripe);
-                    (drive as u32, stripe - first.stripes)
+                    (drive, RowId::new(stripe.since(first.stripe)))
                 }
-                None => (0, stripe),
+                None => (MemberId::new(0), row),
             },
-            Level::Raid0 => (column, stripe),
-            Level::Raid1 => (copy, stripe),
+            Level::Raid0 => (MemberId::new(column), row),
+            Level::Raid1 => (MemberId::new(copy), row),
             Level::Raid10 | Level::Raid1e => match &self.mirrored {
                 Some(copies) => copies.place(stripe, column, copy),
-                None => (copy, stripe),
+                None => (MemberId::new(copy), row),
             },
             Level::Raid5 | Level::Raid6 | Level::Raid50 | Level::Raid60 => {
                 self.row_of(stripe, Role::Data(column))
@@ -110,23 +118,23 @@ impl Layout {
         };
         Place {
             member,
-            offset: row * self.unit(),
+            offset: row.number() * self.unit(),
         }
     }
 
     /// Where parity `which` of a stripe lies: 0 is the exclusive or, 1 the second one.
     #[inline]
-    pub fn parity(&self, stripe: u64, which: u32) -> Place {
+    pub fn parity(&self, stripe: StripeId, which: u32) -> Place {
         let (member, row) = self.row_of(stripe, Role::Parity(which));
         Place {
             member,
-            offset: row * self.unit(),
+            offset: row.number() * self.unit(),
         }
     }
 
     /// On a level with parity: the member that has a unit, and the row there.
     #[inline]
-    fn row_of(&self, stripe: u64, role: Role) -> (u32, u64) {
+    fn row_of(&self, stripe: StripeId, role: Role) -> (MemberId, RowId) {
         match &self.declustered {
             Some(spread) => spread.place(stripe, role),
             None => self.rotated.place(stripe, role),
@@ -134,16 +142,16 @@ impl Layout {
     }
 
     /// The unit at a row of a member: its stripe and its role there.
-    pub fn unit_at(&self, member: u32, row: u64) -> Option<(u64, Role)> {
+    pub fn unit_at(&self, member: MemberId, row: RowId) -> Option<(StripeId, Role)> {
         if let Some(spread) = &self.declustered {
             return spread.unit_at(member, row);
         }
         let column = match self.level {
             Level::Jbod => {
-                let start = self.concatenated.as_ref()?.start(member as usize)?;
-                return Some((start.stripes + row, Role::Data(0)));
+                let start = self.concatenated.as_ref()?.start(member)?;
+                return Some((start.stripe.plus(row.number()), Role::Data(0)));
             }
-            Level::Raid0 => member,
+            Level::Raid0 => member.number(),
             Level::Raid1 => 0,
             Level::Raid10 | Level::Raid1e => {
                 let (stripe, column) = self.mirrored.as_ref()?.unit_at(member, row)?;
@@ -158,6 +166,6 @@ impl Layout {
                     .map(|role| (stripe, role));
             }
         };
-        Some((row, Role::Data(column)))
+        Some((StripeId::new(row.number()), Role::Data(column)))
     }
 }

@@ -5,6 +5,7 @@
 //! begin the data behind the parity and wrap around; asymmetric ones begin at the first drive and
 //! step over the parity.
 
+use crate::ids::{MemberId, RowId, StripeId};
 use crate::layout::stripe::Role;
 use crate::plan::Rotation;
 use raidlab_kernel::Divider;
@@ -38,28 +39,29 @@ impl Rotated {
 
     /// The member that has a unit of a stripe, and the row there.
     #[inline]
-    pub(super) fn place(&self, stripe: u64, role: Role) -> (u32, u64) {
+    pub(super) fn place(&self, stripe: StripeId, role: Role) -> (MemberId, RowId) {
         let (row, span) = self.span_of(stripe);
         let member = match role {
             Role::Parity(which) => self.around(self.first_parity(row) + which),
             Role::Data(column) | Role::Copy(column, _) => self.data(row, column),
         };
-        (span * self.span.get() + member, row)
+        (MemberId::new(span * self.span.get() + member), row)
     }
 
     /// The stripe whose units lie at `row` of the drives of a member's span.
-    pub(super) fn stripe_at(&self, member: u32, row: u64) -> u64 {
-        let span = self.span.quotient(member);
-        row * u64::from(self.spans()) + u64::from(span)
+    pub(super) fn stripe_at(&self, member: MemberId, row: RowId) -> StripeId {
+        let span = self.span.quotient(member.number());
+        StripeId::new(row.number() * u64::from(self.spans()) + u64::from(span))
     }
 
     /// The row of a stripe in its span, and the span.
     #[inline]
-    fn span_of(&self, stripe: u64) -> (u64, u32) {
-        match self.spans() {
-            1 => (stripe, 0),
-            _ => self.spans.split_long(stripe),
-        }
+    fn span_of(&self, stripe: StripeId) -> (RowId, u32) {
+        let (row, span) = match self.spans() {
+            1 => (stripe.number(), 0),
+            _ => self.spans.split_long(stripe.number()),
+        };
+        (RowId::new(row), span)
     }
 
     /// The drive of a span that lies `steps` from its first, at most once around.
@@ -71,8 +73,8 @@ impl Rotated {
 
     /// The drive of the span that holds a row's first parity.
     #[inline]
-    fn first_parity(&self, row: u64) -> u32 {
-        let (_, behind) = self.span.split_long(row);
+    fn first_parity(&self, row: RowId) -> u32 {
+        let (_, behind) = self.span.split_long(row.number());
         match self.rotation {
             Rotation::LeftSymmetric | Rotation::LeftAsymmetric => self.span.get() - 1 - behind,
             Rotation::RightSymmetric | Rotation::RightAsymmetric => behind,
@@ -81,7 +83,7 @@ impl Rotated {
 
     /// The drive of the span that holds a column of data.
     #[inline]
-    fn data(&self, row: u64, column: u32) -> u32 {
+    fn data(&self, row: RowId, column: u32) -> u32 {
         let first = self.first_parity(row);
         match self.rotation {
             Rotation::LeftSymmetric | Rotation::RightSymmetric => {

@@ -4,6 +4,7 @@
 //! that a request covers lie one behind the other. With parity, on RAID 1E, and on RAID 10 whose
 //! copies wander from row to row, a run is a part of one unit.
 
+use crate::ids::StripeId;
 use crate::layout::array::Layout;
 use crate::layout::concatenated::Concatenated;
 use crate::layout::extent::Extent;
@@ -15,7 +16,7 @@ use raidlab_io::ByteRange;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Run {
     /// The stripe of its first unit.
-    pub stripe: u64,
+    pub stripe: StripeId,
     /// The data column.
     pub column: u32,
     /// First byte within that unit.
@@ -36,7 +37,7 @@ impl Run {
     }
 
     /// Its parts of all its units, each with the unit's stripe.
-    pub fn extents(self, unit: u64) -> impl Iterator<Item = (u64, Extent)> {
+    pub fn extents(self, unit: u64) -> impl Iterator<Item = (StripeId, Extent)> {
         let rest = move |run: &Run| {
             let first = run.first(unit);
             Some(run.behind(u64::from(first.end - first.start), unit))
@@ -53,7 +54,7 @@ impl Run {
         }
         let at = u64::from(self.start) + bytes;
         Run {
-            stripe: self.stripe + at / unit,
+            stripe: self.stripe.plus(at / unit),
             start: (at % unit) as u32,
             bytes: self.bytes - bytes,
             ..self
@@ -73,7 +74,7 @@ pub struct Runs {
     /// The end of the range.
     end: u64,
     /// The next run's stripe, column and first byte within its unit (not of jbod).
-    stripe: u64,
+    stripe: StripeId,
     column: u32,
     start: u32,
 }
@@ -95,13 +96,14 @@ impl Layout {
             at: range.offset,
             stop: end,
             end,
-            stripe: 0,
+            stripe: StripeId::new(0),
             column: 0,
             start: 0,
         };
         if self.level != Level::Jbod {
             let (unit, start) = self.unit.split_long(range.offset);
-            (runs.stripe, runs.column) = self.columns.split_long(unit);
+            let (stripe, column) = self.columns.split_long(unit);
+            (runs.stripe, runs.column) = (StripeId::new(stripe), column);
             runs.start = start;
             if self.is_straight() {
                 // Behind one unit of each column every unit belongs to a run that has begun.
@@ -150,7 +152,7 @@ impl Layout {
         runs.column += 1;
         if runs.column == self.columns() {
             runs.column = 0;
-            runs.stripe += 1;
+            runs.stripe = runs.stripe.plus(1);
         }
         Some(run)
     }
@@ -178,7 +180,7 @@ impl Layout {
         let bytes = runs.end.min(drives.end_of(drive)) - runs.at;
         runs.at += bytes;
         Run {
-            stripe: first.stripes + row,
+            stripe: first.stripe.plus(row),
             column: 0,
             start,
             bytes,

@@ -1,5 +1,6 @@
 //! The arithmetic against textbooks and against a plain table of every sector.
 
+use crate::ids::{MemberId, RowId, StripeId};
 use crate::layout::oracle::Table;
 use crate::layout::*;
 use crate::plan::{Level, Rotation};
@@ -24,14 +25,14 @@ fn runs(layout: &Layout, offset: u64, bytes: u64) -> Vec<Run> {
 fn split(layout: &Layout, offset: u64, bytes: u64) -> Vec<(u32, u64, u64)> {
     let command = |run: &Run| {
         let place = layout.run_place(run, 0);
-        (place.member, place.offset, run.bytes)
+        (place.member.number(), place.offset, run.bytes)
     };
     runs(layout, offset, bytes).iter().map(command).collect()
 }
 
 fn run(stripe: u64, column: u32, start: u32, bytes: u64) -> Run {
     Run {
-        stripe,
+        stripe: StripeId::new(stripe),
         column,
         start,
         bytes,
@@ -39,7 +40,10 @@ fn run(stripe: u64, column: u32, start: u32, bytes: u64) -> Run {
 }
 
 fn place(member: u32, offset: u64) -> Place {
-    Place { member, offset }
+    Place {
+        member: MemberId::new(member),
+        offset,
+    }
 }
 
 /// 64 KiB that start one sector into a 64 KiB stripe unit need two drives.
@@ -128,11 +132,11 @@ fn impossible_arrays_are_refused() {
 /// Drive numbers of four stripes: data columns, then parities.
 fn rows(level: Level, rotation: Rotation, drives: usize) -> Vec<Vec<u32>> {
     let layout = Layout::new(level, rotation, UNIT, 2, &vec![64 * UNIT; drives]).unwrap();
-    (0..4)
+    (StripeId::new(0).row(4))
         .map(|stripe| {
             let data = (0..layout.columns()).map(|c| layout.data(stripe, c, 0).member);
             let parity = (0..layout.parities()).map(|p| layout.parity(stripe, p).member);
-            data.chain(parity).collect()
+            data.chain(parity).map(MemberId::number).collect()
         })
         .collect()
 }
@@ -184,11 +188,16 @@ fn raid_50_alternates_its_spans() {
     let sizes = [8 * UNIT; 6];
     let layout = Layout::new(Level::Raid50, Rotation::LeftSymmetric, UNIT, 2, &sizes).unwrap();
     assert_eq!(layout.capacity(), 4 * 8 * UNIT);
-    assert_eq!(layout.data(0, 0, 0), place(0, 0));
-    assert_eq!(layout.data(1, 0, 0), place(3, 0));
-    assert_eq!(layout.data(2, 0, 0), place(2, UNIT));
-    assert_eq!(layout.parity(3, 0), place(4, UNIT));
-    assert_eq!(layout.rotated.stripe_at(4, 1), 3);
+    let data = |stripe| layout.data(StripeId::new(stripe), 0, 0);
+    assert_eq!(data(0), place(0, 0));
+    assert_eq!(data(1), place(3, 0));
+    assert_eq!(data(2), place(2, UNIT));
+    let last = StripeId::new(3);
+    assert_eq!(layout.parity(last, 0), place(4, UNIT));
+    assert_eq!(
+        layout.rotated.stripe_at(MemberId::new(4), RowId::new(1)),
+        last
+    );
 }
 
 /// Levels, each with a number of drives and of spans.
@@ -266,18 +275,20 @@ proptest! {
             for (copy, (drive, at)) in spots.into_iter().enumerate() {
                 let found = layout.data(piece.stripe, piece.column, copy as u32);
                 let within = u64::from(piece.start);
+                let drive = MemberId::new(drive);
                 prop_assert_eq!((found.member, found.offset + within), (drive, at * SECTOR));
-                let row = found.offset / layout.unit();
+                let row = RowId::new(found.offset / layout.unit());
                 let role = Role::Data(piece.column);
                 prop_assert_eq!(layout.unit_at(drive, row), Some((piece.stripe, role)));
             }
         }
         for (stripe, row) in table.stripes.iter().enumerate() {
-            let stripe = stripe as u64;
+            let stripe = StripeId::new(stripe as u64);
             prop_assert_eq!(layout.parities() as usize, row.parities.len());
             for (which, &(drive, row)) in row.parities.iter().enumerate() {
                 let role = Role::Parity(which as u32);
                 prop_assert_eq!(layout.place(stripe, role), place(drive, row * unit * SECTOR));
+                let (drive, row) = (MemberId::new(drive), RowId::new(row));
                 prop_assert_eq!(layout.unit_at(drive, row), Some((stripe, role)));
                 prop_assert_eq!(layout.rotated.stripe_at(drive, row), stripe);
             }
@@ -358,7 +369,7 @@ proptest! {
         let sizes = vec![rows * SECTOR; drives];
         let layout = Layout::new(level, rotation, SECTOR, spans, &sizes).unwrap();
         let mut owner = HashMap::new();
-        for stripe in 0..layout.stripes() {
+        for stripe in StripeId::new(0).row(layout.stripes()) {
             let columns = 0..layout.columns();
             let data = columns.flat_map(|column| {
                 (0..layout.copies()).map(move |copy| Role::Copy(column, copy))
@@ -367,16 +378,16 @@ proptest! {
             let places: Vec<Place> =
                 data.chain(parities).map(|role| layout.place(stripe, role)).collect();
             if layout.parities() > 0 {
-                let mut drives: Vec<u32> = places.iter().map(|p| p.member).collect();
+                let mut drives: Vec<MemberId> = places.iter().map(|p| p.member).collect();
                 drives.sort_unstable();
                 drives.dedup();
                 prop_assert_eq!(drives.len(), places.len());
             }
             for place in places {
                 prop_assert!(place.offset < rows * SECTOR);
-                prop_assert!((place.member as usize) < drives);
-                let row = place.offset / SECTOR;
-                prop_assert!(level == Level::Jbod || row < layout.rows());
+                prop_assert!(place.member.index() < drives);
+                let row = RowId::new(place.offset / SECTOR);
+                prop_assert!(level == Level::Jbod || row.number() < layout.rows());
                 let found = layout.unit_at(place.member, row);
                 prop_assert_eq!(found.map(|(stripe, _)| stripe), Some(stripe));
                 prop_assert!(owner.insert((place.member, place.offset), stripe).is_none());
@@ -399,6 +410,6 @@ proptest! {
             Level::Jbod => drives > 1 || !lost(0),
             _ => table.survives(lost),
         };
-        prop_assert_eq!(layout.survives(lost), wanted);
+        prop_assert_eq!(layout.survives(|member| lost(member.number())), wanted);
     }
 }

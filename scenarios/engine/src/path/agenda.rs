@@ -9,6 +9,7 @@
 use crate::ids::{ArrayId, ControllerId, JobId, ThreadId};
 use raidlab_io::{ByteRange, IoId};
 use raidlab_kernel::Time;
+use raidlab_models::GroupSlot;
 
 /// What a handler passes to the layers above it.
 #[must_use]
@@ -95,7 +96,7 @@ pub(crate) enum CacheCall {
     /// A group of an array has been destaged, as a full stripe or not.
     Destaged {
         array: ArrayId,
-        group: u32,
+        group: GroupSlot,
         full: bool,
     },
 }

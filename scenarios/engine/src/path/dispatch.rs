@@ -73,7 +73,7 @@ impl IoPath {
             return Up::Complete(id);
         }
         self.ios[id].pending = flushed as u32;
-        for member in 0..self.arrays[array].drives.len() {
+        for member in self.arrays[array].drives.ids() {
             let drive = self.arrays[array].drives[member];
             if self.drives[drive].flushes.are_sent() {
                 self.command(id, Op::Flush, drive, ByteRange::default(), now);

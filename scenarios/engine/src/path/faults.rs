@@ -1,6 +1,6 @@
 //! Commands whose drive or whose power has failed, and what the log says of it.
 
-use crate::ids::DriveId;
+use crate::ids::{DriveId, MemberId};
 use crate::integrity::commands::Target;
 use crate::path::IoPath;
 use crate::state::drive::DrivePort;
@@ -11,7 +11,7 @@ use raidlab_kernel::Time;
 
 impl IoPath {
     /// Commands in flight to a drive of this place do not reach its content any more.
-    pub(crate) fn cut_off(&mut self, drive: DriveId, place: u32) {
+    pub(crate) fn cut_off(&mut self, drive: DriveId, place: MemberId) {
         for id in self.ios.ids().collect::<Vec<_>>() {
             let io = &mut self.ios[id];
             let command = io.parent != Io::NONE && job_of(io).is_none();

@@ -1,6 +1,6 @@
 //! A drive's place in an array: which drive stands there, and what of it can be used.
 
-use crate::ids::DriveId;
+use crate::ids::{DriveId, SpareId};
 use crate::layout::Ranges;
 
 /// A drive's place in an array.
@@ -25,7 +25,7 @@ pub(crate) struct Member {
     /// The drive to which it is being copied, and up to where.
     copy: Option<(DriveId, u64)>,
     /// The number of the distributed spare space that has taken its drive's place.
-    spare: Option<u32>,
+    spare: Option<SpareId>,
 }
 
 impl Member {
@@ -81,12 +81,12 @@ impl Member {
 
     /// The number of the distributed spare space that has taken its drive's place.
     #[inline]
-    pub fn spare(&self) -> Option<u32> {
+    pub fn spare(&self) -> Option<SpareId> {
         self.spare
     }
 
     /// Distributed spare space takes its drive's place.
-    pub fn be_spread(&mut self, spare: u32) {
+    pub fn be_spread(&mut self, spare: SpareId) {
         self.spare = Some(spare);
     }
 

@@ -1,13 +1,14 @@
 //! The places of an array: which drive stands at each, and how far.
 
-use crate::ids::DriveId;
+use crate::ids::{DriveId, MemberId};
 use crate::layout::{Place, Unit};
 use crate::raid::member::{Member, State};
+use raidlab_kernel::Table;
 
 /// The places of an array, and what has changed there.
 #[derive(Debug)]
 pub(crate) struct Places {
-    members: Vec<Member>,
+    members: Table<MemberId, Member>,
     /// Counts what makes a plan for a stripe out of date: sectors that can no longer be read,
     /// drives that change places.
     changes: u32,
@@ -24,17 +25,17 @@ impl Places {
 
     /// All, in their order.
     #[inline]
-    pub fn all(&self) -> &[Member] {
+    pub fn all(&self) -> &Table<MemberId, Member> {
         &self.members
     }
 
     #[inline]
-    pub fn of(&self, member: u32) -> &Member {
-        &self.members[member as usize]
+    pub fn of(&self, member: MemberId) -> &Member {
+        &self.members[member]
     }
 
-    pub fn of_mut(&mut self, member: u32) -> &mut Member {
-        &mut self.members[member as usize]
+    pub fn of_mut(&mut self, member: MemberId) -> &mut Member {
+        &mut self.members[member]
     }
 
     /// Counts what makes a plan for a stripe out of date: sectors that can no longer be read,
@@ -58,7 +59,7 @@ impl Places {
 
     /// Up to where a member's drive stands in its place: as far as it can be written.
     #[inline]
-    pub fn stands_up_to(&self, member: u32) -> u64 {
+    pub fn stands_up_to(&self, member: MemberId) -> u64 {
         match self.of(member).state() {
             State::Good => u64::MAX,
             State::Failed => 0,

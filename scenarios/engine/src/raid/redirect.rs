@@ -1,6 +1,6 @@
 //! Where a line of an array lies now: on its own drives or in a slot of its SSD cache.
 
-use crate::ids::ArrayId;
+use crate::ids::{ArrayId, StripeId};
 use crate::layout::{Extent, Ranges};
 use crate::raid::volume::Volumes;
 use raidlab_io::ByteRange;
@@ -171,7 +171,7 @@ pub(crate) struct SlotPlace {
     /// The array of the SSDs.
     pub array: ArrayId,
     /// Its stripe and column.
-    pub stripe: u64,
+    pub stripe: StripeId,
     pub column: u32,
     unit: Option<u64>,
 }
@@ -221,7 +221,7 @@ impl Redirect {
         SlotPlace {
             slot,
             array: self.slots.array,
-            stripe: u64::from(slot.number()) / self.slots.columns,
+            stripe: StripeId::new(u64::from(slot.number()) / self.slots.columns),
             column: (u64::from(slot.number()) % self.slots.columns) as u32,
             unit: self.slots.unit,
         }

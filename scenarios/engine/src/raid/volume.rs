@@ -1,6 +1,6 @@
 //! An array as the controller sees it: its places, and which of its drives can be used.
 
-use crate::ids::{ArrayId, DriveId, LinkId};
+use crate::ids::{ArrayId, DriveId, LinkId, LockKey, MemberId, RowId, SpareId, StripeId, TaskId};
 use crate::layout::{Extent, Layout, Place, Ranges, Role, Run, Unit};
 use crate::path::IoPath;
 use crate::plan::BitmapPlan;
@@ -11,7 +11,7 @@ use crate::raid::places::Places;
 use crate::state::drive::Drive;
 use raidlab_io::ByteRange;
 use raidlab_kernel::{Table, Time};
-use raidlab_models::{SECTOR, StripeThread};
+use raidlab_models::{GroupId, SECTOR, StripeThread};
 
 /// An array whose data pass through memory.
 #[derive(Debug)]
@@ -27,7 +27,7 @@ pub(crate) struct Volume {
     /// True if a controller's cache serves it.
     cached: bool,
     /// The number of the task in the background whose jobs count, if there is one.
-    task: Option<u32>,
+    task: Option<TaskId>,
     /// True if more is lost than the level can bear.
     offline: bool,
 }
@@ -80,21 +80,23 @@ impl Volume {
     }
 
     #[cold]
-    fn drive_of_spare(&self, spare: u32, place: Place) -> DriveId {
-        let row = place.offset / self.geometry.unit();
+    fn drive_of_spare(&self, spare: SpareId, place: Place) -> DriveId {
+        let row = RowId::new(place.offset / self.geometry.unit());
         let member = self.geometry.spare_at(spare, row).unwrap_or(place.member);
         self.places.of(member).drive()
     }
 
     /// The number of distributed spare space that nobody uses, if there is one.
-    pub fn free_spare(&self) -> Option<u32> {
-        let taken = |spare: &u32| {
+    pub fn free_spare(&self) -> Option<SpareId> {
+        let taken = |spare: &SpareId| {
             self.places
                 .all()
                 .iter()
                 .any(|it| it.spare() == Some(*spare))
         };
-        (0..self.geometry.spread_spares()).find(|spare| !taken(spare))
+        SpareId::new(0)
+            .row(self.geometry.spread_spares())
+            .find(|spare| !taken(spare))
     }
 
     /// The controller's link to the host, if the requests' data cross it by themselves.
@@ -147,11 +149,11 @@ impl Volume {
     }
 
     /// The number of the task in the background whose jobs count, if there is one.
-    pub fn task(&self) -> Option<u32> {
+    pub fn task(&self) -> Option<TaskId> {
         self.task
     }
 
-    pub fn set_task(&mut self, task: Option<u32>) {
+    pub fn set_task(&mut self, task: Option<TaskId>) {
         self.task = task;
     }
 
@@ -230,7 +232,7 @@ impl Volume {
     }
 
     /// Whether no drive has sectors in a part of a unit that are known to be unreadable.
-    pub fn is_sound(&self, stripe: u64, Extent { column, start, end }: Extent) -> bool {
+    pub fn is_sound(&self, stripe: StripeId, Extent { column, start, end }: Extent) -> bool {
         let whole = |copy| {
             let unit = self.places.unit(self.geometry.data(stripe, column, copy));
             unit.is_none_or(|unit| unit.is_readable(start, end))
@@ -240,7 +242,7 @@ impl Volume {
 
     /// Whether any drive has sectors in a stripe or, without parity, in the units of extents that are known
     /// to be unreadable.
-    pub fn is_unsound(&self, stripe: u64, extents: &[Extent]) -> bool {
+    pub fn is_unsound(&self, stripe: StripeId, extents: &[Extent]) -> bool {
         let end = self.geometry.unit() as u32;
         let whole = |column| Extent {
             column,
@@ -267,7 +269,7 @@ impl Volume {
     }
 
     /// Whether each sector of a part of a unit can be read from one copy or another.
-    pub fn is_given(&self, stripe: u64, Extent { column, start, end }: Extent) -> bool {
+    pub fn is_given(&self, stripe: StripeId, Extent { column, start, end }: Extent) -> bool {
         let mut at = start;
         while at < end {
             let copies = (0..self.geometry.copies())
@@ -283,7 +285,7 @@ impl Volume {
 
     /// Whether new data of a part of a unit can be read back: from a copy, or through parity, which
     /// was not made in the `lost` ranges.
-    pub fn keeps(&self, stripe: u64, extent: Extent, lost: &[(u32, u32)]) -> bool {
+    pub fn keeps(&self, stripe: StripeId, extent: Extent, lost: &[(u32, u32)]) -> bool {
         let geometry = &self.geometry;
         let copies = (0..geometry.copies()).map(|copy| geometry.data(stripe, extent.column, copy));
         if copies.into_iter().any(|place| self.places.stands(place)) {
@@ -301,7 +303,7 @@ impl Volume {
 
     /// What the drive of a unit's first copy gives of it; nothing if it does not stand there.
     #[inline]
-    pub fn unit_of(&self, stripe: u64, role: Role) -> Option<Unit<'_>> {
+    pub fn unit_of(&self, stripe: StripeId, role: Role) -> Option<Unit<'_>> {
         if self.places.changes() == 0 {
             return Some(Unit::WHOLE);
         }
@@ -311,29 +313,29 @@ impl Volume {
     /// True if more drives are lost than the level can bear: nothing is served then, so that
     /// nothing wrong is.
     pub fn has_lost_too_much(&self) -> bool {
-        let lost = |member: u32| self.places.of(member).state() != State::Good;
+        let lost = |member: MemberId| self.places.of(member).state() != State::Good;
         !self.geometry.survives(lost)
     }
 
     /// The place of a unit's first copy.
     #[inline]
-    pub fn place(&self, stripe: u64, role: Role) -> Place {
+    pub fn place(&self, stripe: StripeId, role: Role) -> Place {
         self.geometry.place(stripe, role)
     }
 
     /// The number of what goes to the drives together: the stripe where parity ties its units
     /// together, else the unit.
     #[inline]
-    pub fn group(&self, stripe: u64, column: u32) -> u64 {
-        if self.geometry.parities() > 0 {
-            stripe
+    pub fn group(&self, stripe: StripeId, column: u32) -> GroupId {
+        GroupId::new(if self.geometry.parities() > 0 {
+            stripe.number()
         } else {
-            stripe * u64::from(self.geometry.columns()) + u64::from(column)
-        }
+            stripe.number() * u64::from(self.geometry.columns()) + u64::from(column)
+        })
     }
 
     /// The group of a byte.
-    pub fn group_at(&self, offset: u64) -> u64 {
+    pub fn group_at(&self, offset: u64) -> GroupId {
         let piece = self.geometry.piece(ByteRange::new(offset, 1));
         self.group(piece.stripe, piece.column)
     }
@@ -351,8 +353,8 @@ impl Volume {
 
     /// What a lock covers: the whole stripe where parity ties its units together, else a unit.
     #[inline]
-    pub fn lock_key(&self, array: ArrayId, stripe: u64, column: u32) -> u64 {
-        u64::from(array.number()) << 48 | self.group(stripe, column)
+    pub fn lock_key(&self, array: ArrayId, stripe: StripeId, column: u32) -> LockKey {
+        LockKey::new(u64::from(array.number()) << 48 | self.group(stripe, column).number())
     }
 }
 
@@ -458,12 +460,14 @@ impl Volumes {
     }
 
     /// The array that a drive stands in, and its place there.
-    pub fn member_of(&self, drive: DriveId) -> Option<(ArrayId, u32)> {
+    pub fn member_of(&self, drive: DriveId) -> Option<(ArrayId, MemberId)> {
         for (array, volume) in self.of_array.entries() {
-            let members = volume.iter().flat_map(|volume| volume.places.all());
             let stands = |m: &Member| m.drive() == drive && m.spare().is_none();
-            if let Some(member) = members.clone().position(stands) {
-                return Some((array, member as u32));
+            let member = volume
+                .as_ref()
+                .and_then(|it| it.places.all().position(stands));
+            if let Some(member) = member {
+                return Some((array, member));
             }
         }
         None

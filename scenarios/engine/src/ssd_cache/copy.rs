@@ -1,6 +1,6 @@
 //! Copies between an array and its SSD cache: hot lines there, dirty lines back.
 
-use crate::ids::{ArrayId, JobId};
+use crate::ids::{ArrayId, JobId, StripeId};
 use crate::path::IoPath;
 use crate::path::agenda::SsdCacheCall;
 use crate::raid::Raid;
@@ -95,10 +95,14 @@ impl SsdCaches {
         let redirect = raid.stripes().state().redirect(array);
         let range = redirect.map_or(ByteRange::default(), |redirect| redirect.range(slot));
         let copy = LineCopy { to, slot, range };
-        let index =
-            raid.stripes_mut()
-                .state_mut()
-                .new_job(path, Io::NONE, array, 0, Work::Copy(copy), now);
+        let index = raid.stripes_mut().state_mut().new_job(
+            path,
+            Io::NONE,
+            array,
+            StripeId::new(0),
+            Work::Copy(copy),
+            now,
+        );
         let job = &mut raid.stripes_mut().state_mut().jobs_mut()[index];
         job.go_on_with(Work::Copy(copy), Phase::Write);
         let record = job.io();

@@ -4,7 +4,7 @@
 //! begin with six zeros are places of loads. Results depend on these bits: an outside thread
 //! stands in for the thread of a job's commands, and is chosen by them.
 
-use crate::ids::{JobId, PlaceId};
+use crate::ids::{JobId, MemberId, PlaceId};
 use raidlab_io::Mark;
 
 /// Bits of the number of an outside caller's I/O, of a job, of a cut-off place, of a page cache's
@@ -33,7 +33,7 @@ pub(crate) enum Owner {
     Aborted,
     /// A command whose drive has failed, which comes back with an error: the drive's place in its
     /// array.
-    CutOff(u32),
+    CutOff(MemberId),
     /// A request of a page cache, with the number of its command.
     Pages(u32),
     /// A request that makes writes durable, with its number.
@@ -51,7 +51,7 @@ impl From<Mark> for Owner {
             0 => Owner::Outside(number(OUTSIDE_BITS)),
             1 => Owner::Job(JobId::new(number(JOB_BITS))),
             2 => Owner::Aborted,
-            3 => Owner::CutOff(number(CUT_OFF_BITS)),
+            3 => Owner::CutOff(MemberId::new(number(CUT_OFF_BITS))),
             4 => Owner::Pages(number(PAGES_BITS)),
             5 => Owner::Sync(number(SYNC_BITS)),
             _ => Owner::Slot(PlaceId::new(bits)),
@@ -66,7 +66,7 @@ impl From<Owner> for Mark {
             Owner::Outside(number) => (OUTSIDE_BITS, number),
             Owner::Job(job) => (JOB_BITS, job.number()),
             Owner::Aborted => (ABORTED_BITS, 0),
-            Owner::CutOff(place) => (CUT_OFF_BITS, place),
+            Owner::CutOff(place) => (CUT_OFF_BITS, place.number()),
             Owner::Pages(command) => (PAGES_BITS, command),
             Owner::Sync(step) => (SYNC_BITS, step),
             Owner::Slot(place) => {
@@ -142,8 +142,8 @@ mod tests {
             (Owner::Job(JobId::new(0)), 1 << 30),
             (Owner::Job(JobId::new(most(30))), most(31)),
             (Owner::Aborted, 1 << 29),
-            (Owner::CutOff(0), 1 << 28),
-            (Owner::CutOff(most(28)), most(29)),
+            (Owner::CutOff(MemberId::new(0)), 1 << 28),
+            (Owner::CutOff(MemberId::new(most(28))), most(29)),
             (Owner::Pages(0), 1 << 27),
             (Owner::Pages(most(27)), most(28)),
             (Owner::Sync(0), 1 << 26),

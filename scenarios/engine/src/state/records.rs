@@ -1,6 +1,6 @@
 //! What a run stores of its controllers, arrays, workloads and outside callers.
 
-use crate::ids::{ArrayId, ControllerId, DriveId, ThreadId, WorkloadId};
+use crate::ids::{ArrayId, ControllerId, DriveId, MemberId, ThreadId, WorkloadId};
 use crate::layout::{Layout, Run};
 use crate::plan::{Arrival, MdPlan};
 use crate::state::arrivals::Arrivals;
@@ -92,7 +92,7 @@ pub struct Array {
     /// Where data lie.
     pub layout: Layout,
     /// Indices of its drives.
-    pub drives: Vec<DriveId>,
+    pub drives: Table<MemberId, DriveId>,
     /// Indices of its hot spares.
     pub(crate) spares: Vec<DriveId>,
     /// Its drive if it has one alone, on which everything lies where it lies on the array.
@@ -125,7 +125,7 @@ impl Array {
     #[inline]
     pub(crate) fn place(&self, run: &Run, copy: u32) -> (DriveId, u64) {
         let place = self.layout.run_place(run, copy);
-        (self.drives[place.member as usize], place.offset)
+        (self.drives[place.member], place.offset)
     }
 
     /// The copy with the fewest commands before it, among equals the one that is nearest; of unequal

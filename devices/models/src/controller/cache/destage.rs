@@ -3,13 +3,14 @@
 
 use super::Cache;
 use super::groups::{Eligible, Groups};
-use super::line::{NONE, Sectors, pages};
+use super::line::{Sectors, pages};
+use crate::controller::ids::{GroupId, GroupSlot, LineKey, LineSlot, SpaceId};
 
 /// Dirty sectors of a line that leave, and the line's key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Leaving {
     /// The line.
-    pub key: u64,
+    pub key: LineKey,
     /// Its dirty sectors.
     pub dirty: Sectors,
 }
@@ -31,26 +32,26 @@ impl Cache {
     pub fn next_to_leave(
         &mut self,
         eligible: Eligible,
-        may: impl Fn(usize) -> bool,
-    ) -> Option<(u32, u32, u64)> {
+        may: impl Fn(SpaceId) -> bool,
+    ) -> Option<(GroupSlot, SpaceId, GroupId)> {
         self.groups.next_to_leave(&self.lines, eligible, may)
     }
 
     /// Asks for the memory of a line, and of its group if it is to be written.
     #[inline]
-    pub fn prefetch(&self, line: u64, group: Option<(u32, u64)>) {
-        self.index.touch(line);
+    pub fn prefetch(&self, line: LineKey, group: Option<(SpaceId, GroupId)>) {
+        self.index.touch(line.number());
         if let Some((space, number)) = group {
             self.groups.touch(space, number);
         }
     }
 
     /// A group begins to leave: its dirty sectors, line by line.
-    pub fn leave(&mut self, group: u32, into: &mut Vec<Leaving>) {
+    pub fn leave(&mut self, group: GroupSlot, into: &mut Vec<Leaving>) {
         into.clear();
         let mut at = self.groups.begin_to_leave(group);
-        while at != NONE {
-            let line = &mut self.lines[at as usize];
+        while at != LineSlot::NONE {
+            let line = &mut self.lines[at];
             if line.dirty != 0 {
                 into.push(Leaving {
                     key: line.key,
@@ -64,11 +65,11 @@ impl Cache {
     }
 
     /// A group is on its drives: lines without newer data are clean.
-    pub fn left(&mut self, group: u32) {
-        let mut at = std::mem::replace(&mut self.groups.all[group as usize].first, NONE);
-        let mut still_dirty = NONE;
-        while at != NONE {
-            let line = &mut self.lines[at as usize];
+    pub fn left(&mut self, group: GroupSlot) {
+        let mut at = std::mem::replace(&mut self.groups.all[group].first, LineSlot::NONE);
+        let mut still_dirty = LineSlot::NONE;
+        while at != LineSlot::NONE {
+            let line = &mut self.lines[at];
             let next = line.next_of_group();
             self.sectors_dirty -= u64::from((line.leaving & !line.dirty).count_ones());
             line.leaving = 0;
@@ -88,11 +89,11 @@ impl Cache {
     }
 
     /// A group that was leaving did not reach the drives: its data are dirty as before.
-    pub fn stay(&mut self, group: u32) {
-        let mut at = self.groups.all[group as usize].first;
+    pub fn stay(&mut self, group: GroupSlot) {
+        let mut at = self.groups.all[group].first;
         let mut dirty = 0;
-        while at != NONE {
-            let line = &mut self.lines[at as usize];
+        while at != LineSlot::NONE {
+            let line = &mut self.lines[at];
             line.dirty |= line.leaving;
             line.leaving = 0;
             dirty += line.dirty.count_ones();
@@ -103,7 +104,7 @@ impl Cache {
 
     /// Every line with data that are not on the drives, and which sectors those are.
     pub fn dirty_lines(&self) -> Vec<Leaving> {
-        let lines = self.index.iter().map(|(_, at)| &self.lines[at as usize]);
+        let lines = self.index.iter().map(|(_, at)| &self.lines[at]);
         let dirty = lines.filter(|line| line.is_dirty()).map(|line| Leaving {
             key: line.key,
             dirty: line.dirty | line.leaving,

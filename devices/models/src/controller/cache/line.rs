@@ -1,6 +1,7 @@
 //! Lines: valid and dirty by the sector, memory by the page.
 
-use raidlab_kernel::{Linked, NO_SLOT, RecencyLink};
+use crate::controller::ids::{LineKey, LineSlot};
+use raidlab_kernel::{Linked, RecencyLink};
 
 /// Bytes of a sector: valid and dirty count in sectors.
 pub const SECTOR: u64 = 512;
@@ -8,9 +9,6 @@ pub const SECTOR: u64 = 512;
 pub const LINE_SECTORS: u64 = 128;
 /// Bytes of a page: memory counts in pages.
 pub const PAGE: u64 = 4096;
-
-/// No line.
-pub(super) const NONE: u32 = NO_SLOT;
 
 /// Sectors of a line, one bit each.
 pub type Sectors = u128;
@@ -39,7 +37,7 @@ pub(super) fn pages(valid: Sectors) -> u32 {
 }
 
 /// Stands for the older neighbour of a line while sectors of it are being read.
-const COMING: u32 = u32::MAX - 1;
+const COMING: LineSlot = LineSlot::new(u32::MAX - 1);
 
 /// A line of the cache, in one line of the processor's cache: each step reads another of some
 /// hundred thousand lines, and waits for that memory once.
@@ -50,10 +48,10 @@ pub(super) struct Line {
     pub(super) dirty: Sectors,
     /// Dirty sectors that are being destaged.
     pub(super) leaving: Sectors,
-    pub(super) key: u64,
+    pub(super) key: LineKey,
     /// While clean its neighbours in the order of use, or the mark that sectors come. While dirty
     /// or leaving `newer` is the next line of the same group.
-    pub(super) link: RecencyLink,
+    pub(super) link: RecencyLink<LineSlot>,
 }
 
 /// Sectors of a line that are being read from drives: few lines have any.
@@ -68,23 +66,23 @@ pub(super) const EMPTY_LINE: Line = Line {
     valid: 0,
     dirty: 0,
     leaving: 0,
-    key: 0,
+    key: LineKey::new(0),
     link: RecencyLink::NONE,
 };
 
 pub(super) const NOTHING_COMES: Coming = Coming {
     sectors: 0,
-    reader: NONE,
+    reader: u32::MAX,
 };
 
-impl Linked for Line {
+impl Linked<LineSlot> for Line {
     #[inline]
-    fn link(&self) -> RecencyLink {
+    fn link(&self) -> RecencyLink<LineSlot> {
         self.link
     }
 
     #[inline]
-    fn link_mut(&mut self) -> &mut RecencyLink {
+    fn link_mut(&mut self) -> &mut RecencyLink<LineSlot> {
         &mut self.link
     }
 }
@@ -96,15 +94,15 @@ impl Line {
     }
 
     pub(super) fn set_comes(&mut self, comes: bool) {
-        self.link.older = if comes { COMING } else { NONE };
+        self.link.older = if comes { COMING } else { LineSlot::NONE };
     }
 
     /// The next line of the same group, of a line that is dirty or leaving.
-    pub(super) fn next_of_group(&self) -> u32 {
+    pub(super) fn next_of_group(&self) -> LineSlot {
         self.link.newer
     }
 
-    pub(super) fn set_next_of_group(&mut self, next: u32) {
+    pub(super) fn set_next_of_group(&mut self, next: LineSlot) {
         self.link.newer = next;
     }
 

@@ -21,22 +21,23 @@ pub use line::{LINE_SECTORS, PAGE, SECTOR, Sectors, sectors};
 pub use reading::Found;
 
 use super::Table;
+use super::ids::{GroupId, LineKey, LineSlot, SpaceId};
 use crate::Memory;
 use groups::Group;
 use line::{Coming, Line, pages};
-use raidlab_kernel::RecencyList;
+use raidlab_kernel::{RecencyList, Table as Slots};
 
 /// A cache shared by several spaces, each with groups of its own: what goes to the drives of one
 /// array, which do not wait for those of another.
 #[derive(Debug)]
 pub struct Cache {
-    lines: Vec<Line>,
+    lines: Slots<LineSlot, Line>,
     /// What comes of each line.
-    coming: Vec<Coming>,
-    free_lines: Vec<u32>,
-    index: Table,
+    coming: Slots<LineSlot, Coming>,
+    free_lines: Vec<LineSlot>,
+    index: Table<LineSlot>,
     /// Clean lines of which nothing is being read.
-    recency: RecencyList,
+    recency: RecencyList<LineSlot>,
     groups: Groups,
     pages_max: u64,
     pages_used: u64,
@@ -52,8 +53,8 @@ impl Cache {
         let pages_max = (bytes / PAGE).max(1);
         let lines = pages_max as usize;
         Cache {
-            lines: Vec::with_capacity(lines),
-            coming: Vec::with_capacity(lines),
+            lines: Vec::with_capacity(lines).into(),
+            coming: Vec::with_capacity(lines).into(),
             free_lines: Vec::with_capacity(lines),
             index: Table::with_capacity(lines),
             recency: RecencyList::default(),
@@ -105,10 +106,16 @@ impl Cache {
 
     /// New data for sectors of a line of a space's group; room has been made. True if it meets
     /// data that are dirty or being destaged.
-    pub fn write(&mut self, key: u64, written: Sectors, space: u32, group: u64) -> bool {
+    pub fn write(
+        &mut self,
+        key: LineKey,
+        written: Sectors,
+        space: SpaceId,
+        group: GroupId,
+    ) -> bool {
         let at = self.line(key);
         let (coming, before) = (self.coming(at), pages(self.allocated(at)));
-        let was_dirty = self.lines[at as usize].is_dirty();
+        let was_dirty = self.lines[at].is_dirty();
         if !was_dirty && coming == 0 {
             self.unlink(at);
         }
@@ -117,15 +124,15 @@ impl Cache {
         self.set_coming(at, coming);
         let pages_before = if was_dirty { u64::from(before) } else { 0 };
         let group_at = self.groups.of(space, group);
-        let line = &mut self.lines[at as usize];
+        let line = &mut self.lines[at];
         let newly = (written & !line.dirty).count_ones();
         let ever = written & !line.dirty & !line.leaving;
         line.valid |= written;
         line.dirty |= written;
         let after = pages(line.valid | coming);
         if !was_dirty {
-            line.set_next_of_group(self.groups.all[group_at as usize].first);
-            self.groups.all[group_at as usize].first = at;
+            line.set_next_of_group(self.groups.all[group_at].first);
+            self.groups.all[group_at].first = at;
         }
         self.pages_used += u64::from(after);
         self.pages_used -= u64::from(before);
@@ -135,15 +142,22 @@ impl Cache {
         ever != written
     }
 
+    /// The line of a key, if it is here.
+    #[inline]
+    fn at(&self, key: LineKey) -> Option<LineSlot> {
+        self.index.get(key.number())
+    }
+
+    /// The lines that are here now.
+    fn used(&self) -> Vec<LineSlot> {
+        self.index.iter().map(|(_, at)| at).collect()
+    }
+
     /// Only dirty data stay: what a battery backup preserves in an outage.
     pub fn retain_dirty(&mut self) {
         self.stop_reading();
-        let keys: Vec<u64> = self.index.iter().map(|(key, _)| key).collect();
-        for key in keys {
-            let Some(at) = self.index.get(key) else {
-                continue;
-            };
-            let line = &mut self.lines[at as usize];
+        for at in self.used() {
+            let line = &mut self.lines[at];
             if !line.is_dirty() {
                 self.evict(at);
                 continue;
@@ -168,12 +182,12 @@ impl Cache {
     }
 
     /// Sectors of a line are written around the cache: its copies of them are out of date.
-    pub fn forget(&mut self, key: u64, written: Sectors) {
-        let Some(at) = self.index.get(key) else {
+    pub fn forget(&mut self, key: LineKey, written: Sectors) {
+        let Some(at) = self.at(key) else {
             return;
         };
         let (before, was_coming) = (pages(self.allocated(at)), self.coming(at));
-        let line = &mut self.lines[at as usize];
+        let line = &mut self.lines[at];
         // What is dirty is newer than a write that has not gone through the cache can be.
         let written = written & !(line.dirty | line.leaving);
         line.valid &= !written;
@@ -197,23 +211,23 @@ impl Cache {
     }
 
     /// Those of these sectors of a line that are here and as they are on the drives.
-    pub fn clean_at(&self, key: u64, wanted: Sectors) -> Sectors {
-        self.index.get(key).map_or(0, |at| {
-            let line = &self.lines[at as usize];
+    pub fn clean_at(&self, key: LineKey, wanted: Sectors) -> Sectors {
+        self.at(key).map_or(0, |at| {
+            let line = &self.lines[at];
             line.valid & wanted & !(line.dirty | line.leaving)
         })
     }
 
     /// Those of these sectors of a line that are dirty or being destaged.
-    pub fn dirty_at(&self, key: u64, wanted: Sectors) -> Sectors {
-        self.index.get(key).map_or(0, |at| {
-            let line = &self.lines[at as usize];
+    pub fn dirty_at(&self, key: LineKey, wanted: Sectors) -> Sectors {
+        self.at(key).map_or(0, |at| {
+            let line = &self.lines[at];
             (line.dirty | line.leaving) & wanted
         })
     }
 
     /// True if any of these sectors of a line are dirty or being destaged.
-    pub fn is_dirty_at(&self, key: u64, wanted: Sectors) -> bool {
+    pub fn is_dirty_at(&self, key: LineKey, wanted: Sectors) -> bool {
         self.dirty_at(key, wanted) != 0
     }
 
@@ -224,7 +238,7 @@ impl Cache {
     pub fn check(&self) -> Result<(), String> {
         let (mut used, mut dirty, mut sectors) = (0, 0, 0);
         for (_, at) in self.index.iter() {
-            let line = &self.lines[at as usize];
+            let line = &self.lines[at];
             let allocated = u64::from(pages(self.allocated(at)));
             used += allocated;
             if line.is_dirty() {

@@ -2,6 +2,7 @@
 
 use super::Cache;
 use super::line::{Sectors, pages};
+use crate::controller::ids::LineKey;
 
 /// What a range of one line finds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,18 +20,18 @@ pub enum Found {
 impl Cache {
     /// What the sectors `wanted` of a line find.
     #[inline]
-    pub fn find(&mut self, key: u64, wanted: Sectors) -> Found {
-        let Some(at) = self.index.get(key) else {
+    pub fn find(&mut self, key: LineKey, wanted: Sectors) -> Found {
+        let Some(at) = self.at(key) else {
             return Found::None;
         };
-        let line = &self.lines[at as usize];
+        let line = &self.lines[at];
         if wanted & !line.valid == 0 {
             if !line.is_dirty() && !line.comes() {
                 self.touch(at);
             }
             Found::All
         } else if wanted & !self.allocated(at) == 0 {
-            Found::Coming(self.coming[at as usize].reader)
+            Found::Coming(self.coming[at].reader)
         } else if wanted & line.valid != 0 {
             Found::Some
         } else {
@@ -40,11 +41,11 @@ impl Cache {
 
     /// Sectors of a line that `reader` begins to read; those that are here already stay. Room
     /// has been made. Gives the sectors that are now coming because of this call.
-    pub fn expect(&mut self, key: u64, sectors: Sectors, reader: u32) -> Sectors {
+    pub fn expect(&mut self, key: LineKey, sectors: Sectors, reader: u32) -> Sectors {
         let at = self.line(key);
         let allocated = self.allocated(at);
         let new = sectors & !allocated;
-        let line = &self.lines[at as usize];
+        let line = &self.lines[at];
         if line.comes() || new == 0 {
             // One reader a line: a second one reads for itself alone.
             if allocated == 0 {
@@ -57,7 +58,7 @@ impl Cache {
             self.unlink(at);
         }
         self.set_coming(at, new);
-        self.coming[at as usize].reader = reader;
+        self.coming[at].reader = reader;
         let more = u64::from(pages(allocated | new) - pages(allocated));
         self.pages_used += more;
         if dirty {
@@ -67,16 +68,16 @@ impl Cache {
     }
 
     /// What `reader` has read of a line is here; gives the sectors that it brought.
-    pub fn arrived(&mut self, key: u64, reader: u32) -> Sectors {
-        let Some(at) = self.index.get(key) else {
+    pub fn arrived(&mut self, key: LineKey, reader: u32) -> Sectors {
+        let Some(at) = self.at(key) else {
             return 0;
         };
         let came = self.coming(at);
-        if came == 0 || self.coming[at as usize].reader != reader {
+        if came == 0 || self.coming[at].reader != reader {
             return 0;
         }
         self.set_coming(at, 0);
-        let line = &mut self.lines[at as usize];
+        let line = &mut self.lines[at];
         line.valid |= came;
         if !line.is_dirty() {
             self.link_newest(at);
@@ -86,13 +87,9 @@ impl Cache {
 
     /// Nothing that was being read comes any more.
     pub fn stop_reading(&mut self) {
-        let keys: Vec<u64> = self.index.iter().map(|(key, _)| key).collect();
-        for key in keys {
-            let Some(at) = self.index.get(key) else {
-                continue;
-            };
+        for at in self.used() {
             let allocated = self.allocated(at);
-            let line = &self.lines[at as usize];
+            let line = &self.lines[at];
             if !line.comes() {
                 continue;
             }

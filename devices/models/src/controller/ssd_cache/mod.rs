@@ -15,7 +15,7 @@ use super::ReferenceCounts;
 use crate::Memory;
 use entries::Entries;
 use prefetch_index::prefetch_index;
-use raidlab_kernel::{RecencyLink, RecencyList, ids, prefetch};
+use raidlab_kernel::{RecencyLink, RecencyList, Table, ids, prefetch};
 
 ids! {
     /// A slot of an SSD cache: where a line may lie on the SSDs.
@@ -95,14 +95,14 @@ const EMPTY_SLOT: Slot = Slot {
 pub struct SsdCache {
     /// By line of the array: its access count, or its slot.
     entries: Entries,
-    slots: Vec<Slot>,
+    slots: Table<SlotId, Slot>,
     /// Neighbours of each slot in `clean` or `dirty`, in the order of use.
-    links: Vec<RecencyLink>,
-    clean: RecencyList,
-    dirty: RecencyList,
+    links: Table<SlotId, RecencyLink<SlotId>>,
+    clean: RecencyList<SlotId>,
+    dirty: RecencyList<SlotId>,
     free: Vec<SlotId>,
     /// Slots from here on have never been used.
-    fresh: u32,
+    fresh: SlotId,
     promote_after: u32,
     dirty_max: u32,
     /// Slots that are being read or written.
@@ -131,12 +131,12 @@ impl SsdCache {
         let slots = params.slots as usize;
         Ok(SsdCache {
             entries: Entries::new(params.lines as usize),
-            slots: vec![EMPTY_SLOT; slots],
-            links: vec![RecencyLink::NONE; slots],
+            slots: vec![EMPTY_SLOT; slots].into(),
+            links: vec![RecencyLink::NONE; slots].into(),
             clean: RecencyList::default(),
             dirty: RecencyList::default(),
             free: Vec::with_capacity(1024.min(slots)),
-            fresh: 0,
+            fresh: SlotId::new(0),
             promote_after: params.promote_after.clamp(1, PROMOTE_AFTER_MAX),
             dirty_max: (f64::from(params.slots) * params.dirty_share) as u32,
             pins: ReferenceCounts::with_capacity(PINS),
@@ -146,7 +146,7 @@ impl SsdCache {
 
     /// The memory of a cache of `slots` slots for an array of `lines` lines.
     pub fn memory(slots: u64, lines: u64) -> Memory {
-        let each = size_of::<Slot>() + size_of::<RecencyLink>();
+        let each = size_of::<Slot>() + size_of::<RecencyLink<SlotId>>();
         Memory {
             resident: slots.saturating_mul(each as u64),
             reserved: lines.saturating_mul(4),
@@ -176,7 +176,7 @@ impl SsdCache {
 
     /// The line that a slot holds.
     pub fn line(&self, slot: SlotId) -> u64 {
-        u64::from(self.slots[slot.index()].line)
+        u64::from(self.slots[slot].line)
     }
 
     /// The slot that a line's entry names.
@@ -190,7 +190,7 @@ impl SsdCache {
     #[inline]
     pub fn slot(&self, line: u64) -> Option<SlotId> {
         let slot = self.named(line)?;
-        match self.slots[slot.index()].state {
+        match self.slots[slot].state {
             State::Clean | State::Dirty | State::Leaving | State::Renewed => Some(slot),
             State::Free | State::Coming | State::Spoiled => None,
         }
@@ -204,14 +204,14 @@ impl SsdCache {
         }
         let slots = lines.filter_map(|line| self.named(line));
         for slot in slots.clone() {
-            prefetch_index(&self.slots, slot.index());
-            prefetch_index(&self.links, slot.index());
+            prefetch_index(self.slots.as_slice(), slot.index());
+            prefetch_index(self.links.as_slice(), slot.index());
         }
         for slot in slots {
-            let RecencyLink { newer, older } = self.links[slot.index()];
+            let RecencyLink { newer, older } = self.links[slot];
             // The ends of a list have no neighbour.
             for neighbour in [newer, older] {
-                if let Some(link) = self.links.get(neighbour as usize) {
+                if let Some(link) = self.links.get(neighbour) {
                     prefetch(link);
                 }
             }
@@ -220,8 +220,8 @@ impl SsdCache {
 
     /// Bytes of memory that are used.
     pub fn bytes(&self) -> usize {
-        let slot = size_of::<Slot>() + size_of::<RecencyLink>();
-        self.entries.bytes() + self.fresh as usize * slot
+        let slot = size_of::<Slot>() + size_of::<RecencyLink<SlotId>>();
+        self.entries.bytes() + self.fresh.index() * slot
     }
 
     /// Counts an access to a line.
@@ -236,9 +236,9 @@ impl SsdCache {
                 Lookup::Cold
             };
         };
-        match self.slots[slot.index()].state {
-            State::Clean => self.clean.touch(&mut self.links, slot.number()),
-            State::Dirty => self.dirty.touch(&mut self.links, slot.number()),
+        match self.slots[slot].state {
+            State::Clean => self.clean.touch(&mut self.links, slot),
+            State::Dirty => self.dirty.touch(&mut self.links, slot),
             State::Leaving | State::Renewed => {}
             State::Free | State::Coming | State::Spoiled => return Lookup::Cold,
         }
@@ -250,12 +250,12 @@ impl SsdCache {
         debug_assert!(self.entries.get(line) < SLOTS);
         let slot = self.free.pop().or_else(|| self.unused()).or_else(|| {
             let slot = self.oldest_at_rest(&self.clean)?;
-            self.clean.remove(&mut self.links, slot.number());
+            self.clean.remove(&mut self.links, slot);
             *self.entries.at(self.line(slot)) = 0;
             Some(slot)
         })?;
         *self.entries.at(line) = slot.number() + SLOTS;
-        self.slots[slot.index()] = Slot {
+        self.slots[slot] = Slot {
             line: line as u32,
             state: State::Coming,
         };
@@ -264,9 +264,8 @@ impl SsdCache {
     }
 
     /// The least recently used slot of a list, of those that are not pinned.
-    fn oldest_at_rest(&self, list: &RecencyList) -> Option<SlotId> {
-        let slots = list.oldest_first(&self.links);
-        let mut slots = slots.map(SlotId::new);
+    fn oldest_at_rest(&self, list: &RecencyList<SlotId>) -> Option<SlotId> {
+        let mut slots = list.oldest_first(&self.links);
         slots.find(|slot| !self.pins.contains(slot.number().into()))
     }
 
@@ -278,16 +277,16 @@ impl SsdCache {
     /// A read or write of a slot ends.
     pub fn unpin(&mut self, slot: SlotId) {
         let last = self.pins.release(slot.number().into());
-        if last && self.slots[slot.index()].state == State::Free {
+        if last && self.slots[slot].state == State::Free {
             self.counts.dropped -= 1;
             self.free.push(slot);
         }
     }
 
     fn unused(&mut self) -> Option<SlotId> {
-        let slot = SlotId::new(self.fresh);
+        let slot = self.fresh;
         (slot.index() < self.slots.len()).then(|| {
-            self.fresh += 1;
+            self.fresh = slot.plus(1);
             slot
         })
     }
@@ -296,9 +295,9 @@ impl SsdCache {
     /// meanwhile: then it is not on the SSDs.
     pub fn arrived(&mut self, slot: SlotId, end: CopyEnd) -> bool {
         self.counts.coming -= 1;
-        if end == CopyEnd::Whole && self.slots[slot.index()].state == State::Coming {
-            self.slots[slot.index()].state = State::Clean;
-            self.clean.push_newest(&mut self.links, slot.number());
+        if end == CopyEnd::Whole && self.slots[slot].state == State::Coming {
+            self.slots[slot].state = State::Clean;
+            self.clean.push_newest(&mut self.links, slot);
             return true;
         }
         self.release(slot);
@@ -307,7 +306,7 @@ impl SsdCache {
 
     fn release(&mut self, slot: SlotId) {
         *self.entries.at(self.line(slot)) = 0;
-        self.slots[slot.index()].state = State::Free;
+        self.slots[slot].state = State::Free;
         if self.pins.contains(slot.number().into()) {
             self.counts.dropped += 1;
         } else {
@@ -318,7 +317,7 @@ impl SsdCache {
     /// A slot that became unreadable loses its line, unless that is being written back. True if the
     /// line was dirty.
     pub fn drop_line(&mut self, slot: SlotId) -> Option<bool> {
-        let dirty = match self.slots[slot.index()].state {
+        let dirty = match self.slots[slot].state {
             State::Clean => false,
             State::Dirty => true,
             _ => return None,
@@ -328,36 +327,35 @@ impl SsdCache {
         } else {
             &mut self.clean
         };
-        list.remove(&mut self.links, slot.number());
+        list.remove(&mut self.links, slot);
         self.release(slot);
         Some(dirty)
     }
 
     /// True if a slot holds a line that is newer than the array.
     pub fn is_dirty(&self, slot: SlotId) -> bool {
-        let state = self.slots[slot.index()].state;
+        let state = self.slots[slot].state;
         matches!(state, State::Dirty | State::Leaving | State::Renewed)
     }
 
     /// True if a slot's line is being written back and has not changed since.
     pub fn is_leaving(&self, slot: SlotId) -> bool {
-        self.slots[slot.index()].state == State::Leaving
+        self.slots[slot].state == State::Leaving
     }
 
     /// Slots with lines that are newer than the array.
     pub fn dirty_slots(&self) -> impl Iterator<Item = SlotId> + '_ {
-        (0..self.fresh)
-            .map(SlotId::new)
-            .filter(|&slot| self.is_dirty(slot))
+        let used = SlotId::new(0).row(self.fresh.number());
+        used.filter(|&slot| self.is_dirty(slot))
     }
 
     /// All lines and access counts are lost.
     pub fn clear(&mut self) {
         self.entries.change(|entry| *entry = 0);
-        self.slots.fill(EMPTY_SLOT);
+        self.slots.as_mut_slice().fill(EMPTY_SLOT);
         (self.clean, self.dirty) = Default::default();
         self.free.clear();
-        self.fresh = 0;
+        self.fresh = SlotId::new(0);
         self.pins.clear();
         self.counts = Counts::default();
     }
@@ -368,8 +366,8 @@ impl SsdCache {
         self.pins.clear();
         self.free.clear();
         self.counts.dropped = 0;
-        for slot in (0..self.fresh).map(SlotId::new) {
-            match self.slots[slot.index()].state {
+        for slot in SlotId::new(0).row(self.fresh.number()) {
+            match self.slots[slot].state {
                 State::Coming | State::Spoiled => {
                     self.arrived(slot, CopyEnd::Failed);
                 }
@@ -388,13 +386,13 @@ impl SsdCache {
     /// New data for a line go to the SSDs: gives the slot, if the line is there.
     pub fn write(&mut self, line: u64) -> Option<SlotId> {
         let slot = self.slot(line)?;
-        match self.slots[slot.index()].state {
+        match self.slots[slot].state {
             State::Clean => {
-                self.clean.remove(&mut self.links, slot.number());
-                self.dirty.push_newest(&mut self.links, slot.number());
-                self.slots[slot.index()].state = State::Dirty;
+                self.clean.remove(&mut self.links, slot);
+                self.dirty.push_newest(&mut self.links, slot);
+                self.slots[slot].state = State::Dirty;
             }
-            State::Leaving => self.slots[slot.index()].state = State::Renewed,
+            State::Leaving => self.slots[slot].state = State::Renewed,
             _ => {}
         }
         Some(slot)
@@ -408,8 +406,8 @@ impl SsdCache {
         }
         let slot = self.begin(line)?;
         self.counts.coming -= 1;
-        self.slots[slot.index()].state = State::Dirty;
-        self.dirty.push_newest(&mut self.links, slot.number());
+        self.slots[slot].state = State::Dirty;
+        self.dirty.push_newest(&mut self.links, slot);
         Some(slot)
     }
 
@@ -418,7 +416,7 @@ impl SsdCache {
     pub fn write_through(&mut self, line: u64) -> Option<SlotId> {
         let slot = self.slot(line).filter(|&slot| !self.is_dirty(slot));
         match slot {
-            Some(slot) => self.clean.touch(&mut self.links, slot.number()),
+            Some(slot) => self.clean.touch(&mut self.links, slot),
             None => self.written_around(line),
         }
         slot
@@ -429,10 +427,10 @@ impl SsdCache {
         let Some(slot) = self.named(line) else {
             return;
         };
-        match self.slots[slot.index()].state {
-            State::Coming => self.slots[slot.index()].state = State::Spoiled,
+        match self.slots[slot].state {
+            State::Coming => self.slots[slot].state = State::Spoiled,
             State::Clean => {
-                self.clean.remove(&mut self.links, slot.number());
+                self.clean.remove(&mut self.links, slot);
                 self.release(slot);
             }
             // Dirty lines take new data themselves.
@@ -442,14 +440,14 @@ impl SsdCache {
 
     /// The next line to write back, if one should be: its slot.
     pub fn next_to_clean(&mut self) -> Option<SlotId> {
-        let full = self.free.is_empty() && self.fresh as usize == self.slots.len();
+        let full = self.free.is_empty() && self.fresh.index() == self.slots.len();
         let needed = full && self.clean.is_empty() && self.counts.leaving == 0;
         if self.dirty.len() <= self.dirty_max && !needed {
             return None;
         }
         let slot = self.oldest_at_rest(&self.dirty)?;
-        self.dirty.remove(&mut self.links, slot.number());
-        self.slots[slot.index()].state = State::Leaving;
+        self.dirty.remove(&mut self.links, slot);
+        self.slots[slot].state = State::Leaving;
         self.counts.leaving += 1;
         Some(slot)
     }
@@ -457,18 +455,18 @@ impl SsdCache {
     /// A line has been written back (or could not be).
     pub fn cleaned(&mut self, slot: SlotId, end: CopyEnd) {
         self.counts.leaving -= 1;
-        let clean = end == CopyEnd::Whole && self.slots[slot.index()].state == State::Leaving;
+        let clean = end == CopyEnd::Whole && self.slots[slot].state == State::Leaving;
         let (state, list) = if clean {
             (State::Clean, &mut self.clean)
         } else {
             (State::Dirty, &mut self.dirty)
         };
-        self.slots[slot.index()].state = state;
+        self.slots[slot].state = state;
         if clean {
             // It was the least recently used line, and still is.
-            list.push_oldest(&mut self.links, slot.number());
+            list.push_oldest(&mut self.links, slot);
         } else {
-            list.push_newest(&mut self.links, slot.number());
+            list.push_newest(&mut self.links, slot);
         }
     }
 
@@ -497,7 +495,7 @@ impl SsdCache {
             }
         }
         let counted = self.len() + self.counts.coming;
-        let used = self.fresh - self.free.len() as u32 - self.counts.dropped;
+        let used = self.fresh.number() - self.free.len() as u32 - self.counts.dropped;
         if placed != counted || used != placed {
             return Err(format!(
                 "SSD cache: {placed} lines have slots, {counted} are counted, {used} slots are used"

@@ -37,7 +37,11 @@ fn build(params: &GeometryParams) -> Result<Geometry, Vec<Fault>> {
 
 fn chs(geometry: &Geometry, lbn: u64) -> (u32, u32, u32) {
     let place = geometry.place(lbn);
-    (place.cylinder, place.head, place.sector)
+    (
+        place.cylinder.number(),
+        u32::from(place.head.number()),
+        place.sector,
+    )
 }
 
 #[test]
@@ -278,8 +282,9 @@ proptest! {
             let mut expected = None;
             for lbn in 0..geometry.sectors() {
                 let place = geometry.place(lbn);
-                prop_assert!(place.cylinder < geometry.cylinders());
-                prop_assert!(place.head < heads);
+                let (cylinder, head, _) = chs(&geometry, lbn);
+                prop_assert!(cylinder < geometry.cylinders());
+                prop_assert!(head < heads);
                 prop_assert!(place.sector < geometry.sectors_per_track(place.zone));
                 prop_assert!(place.run >= 1);
                 let spot = (place.cylinder, place.head, place.sector);

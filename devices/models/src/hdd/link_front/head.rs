@@ -1,6 +1,7 @@
 //! The head of a drive behind a link: where it stands, what it does, how long it has worked.
 
 use super::super::buffer::Buffer;
+use super::super::ids::SegmentId;
 use super::super::mechanics::{Arm, Sweep};
 use super::super::media_op::MediaOp;
 use super::super::model::Model;
@@ -39,7 +40,7 @@ pub(super) enum Activity {
     /// Reads on into `segment` up to `limit`, at least until `promised`.
     ReadAhead {
         sweep: Sweep,
-        segment: usize,
+        segment: SegmentId,
         limit: u64,
         promised: Time,
     },

@@ -1,6 +1,7 @@
 //! What waits for the arm of a drive behind a link, and which of it comes next.
 
 use super::super::buffer::read_ahead_limit;
+use super::super::ids::CacheSlot;
 use super::super::mechanics::{Arm, Sweep};
 use super::super::model::Model;
 use super::super::scheduler::{Queue, Waiting};
@@ -21,9 +22,9 @@ pub(super) enum Next {
     /// The command at this index of the queue.
     Command(usize),
     /// The run in this slot of the write cache.
-    Run(u16),
+    Run(CacheSlot),
     /// The run in this slot, so that the write at this index of the queue gets its place.
-    Room(u16, usize),
+    Room(CacheSlot, usize),
 }
 
 /// What was chosen while the arm still worked; it may be gone when the arm is free.
@@ -32,9 +33,9 @@ enum Planned {
     /// By its number.
     Command(u64),
     /// By its slot and first sector.
-    Run(u16, u64),
+    Run(CacheSlot, u64),
     /// By its slot and first sector, and the write's number.
-    Room(u16, u64, u64),
+    Room(CacheSlot, u64, u64),
 }
 
 /// Flushes that wait for the cache, and those that arrived later.

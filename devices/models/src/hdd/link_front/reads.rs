@@ -1,6 +1,7 @@
 //! Reads behind a link: hits, reads that the head is about to pass, reading ahead.
 
 use super::super::buffer::{Held, Segment, read_ahead_limit};
+use super::super::ids::SegmentId;
 use super::super::mechanics::{Movement, Sweep};
 use super::super::media_op::MediaOp;
 use super::super::model::Model;
@@ -156,7 +157,7 @@ impl LinkFront {
     }
 
     /// A read up to before `end` was served from `segment`: reading ahead goes further.
-    pub(super) fn read_on(&mut self, model: &Model, now: Time, hit: usize, end: u64) {
+    pub(super) fn read_on(&mut self, model: &Model, now: Time, hit: SegmentId, end: u64) {
         if let Activity::ReadAhead {
             sweep,
             segment,
@@ -177,7 +178,7 @@ impl LinkFront {
     /// A read up to before `end` was served from `hit`, and nothing needs the arm: the head fills
     /// what became free behind it. Without that a reader slower than the medium would wait for the
     /// platter at the end of each segment.
-    fn restart_read_ahead(&mut self, model: &Model, now: Time, hit: usize, end: u64) {
+    fn restart_read_ahead(&mut self, model: &Model, now: Time, hit: SegmentId, end: u64) {
         let needed = match self.head.activity {
             Activity::ReadAhead { sweep, limit, .. } => still_runs(model, sweep, limit, now),
             Activity::Idle => !self.pending.queue.is_empty(),
@@ -310,7 +311,7 @@ impl LinkFront {
             .queue
             .next_cylinder(model, &self.head.arm, self.head.at, now);
         let pays = |cylinder| {
-            let distance = self.head.arm.cylinder.abs_diff(cylinder);
+            let distance = self.head.arm.cylinder.distance(cylinder);
             done.since(now) <= model.there_and_back(distance)
         };
         if next.is_some_and(pays) {
@@ -326,7 +327,12 @@ impl LinkFront {
     /// Sectors that have been read go into the buffer, into the segment `before` them if there is
     /// one: their segment, and its first sector.
     #[inline]
-    fn store(&mut self, sweep: &Sweep, before: Option<usize>, range: SectorRange) -> (usize, u64) {
+    fn store(
+        &mut self,
+        sweep: &Sweep,
+        before: Option<SegmentId>,
+        range: SectorRange,
+    ) -> (SegmentId, u64) {
         let segment = self.buffer.keep_in(before, range);
         self.head.stop(sweep.arm(), range.end);
         (segment, self.buffer.segments[segment].start)

@@ -1,5 +1,6 @@
 //! Writes behind a link: into the cache, and from there to the medium.
 
+use super::super::ids::CacheSlot;
 use super::super::mechanics::{Movement, Sweep};
 use super::super::media_op::MediaOp;
 use super::super::model::Model;
@@ -125,7 +126,13 @@ impl LinkFront {
     }
 
     /// Destages a run of the cache.
-    pub(super) fn destage<P: Port>(&mut self, model: &Model, port: &mut P, slot: u16, start: Time) {
+    pub(super) fn destage<P: Port>(
+        &mut self,
+        model: &Model,
+        port: &mut P,
+        slot: CacheSlot,
+        start: Time,
+    ) {
         let Some(cache) = &mut self.pending.cache else {
             return;
         };

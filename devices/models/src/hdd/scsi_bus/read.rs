@@ -1,6 +1,7 @@
 //! Reads on a parallel SCSI bus: hits, misses, and reading ahead.
 
 use super::super::buffer::{first_buffered, read_ahead_limit};
+use super::super::ids::SegmentId;
 use super::super::mechanics::{Movement, Sweep};
 use super::super::media_op::MediaOp;
 use super::super::model::Model;
@@ -24,7 +25,7 @@ pub(super) enum Bus {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Filling {
     /// The segment that takes its sectors.
-    segment: usize,
+    segment: SegmentId,
     sweep: Sweep,
     /// The first sector can go over the bus from this time on, if it is in the buffer.
     ready: Time,
@@ -230,7 +231,7 @@ impl ScsiFront {
     pub(super) fn restart_read_ahead(
         &mut self,
         model: &Model,
-        segment: usize,
+        segment: SegmentId,
         request: &Request,
         from: Time,
     ) {

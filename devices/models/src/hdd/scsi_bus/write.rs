@@ -1,5 +1,6 @@
 //! Writes on a parallel SCSI bus: into the buffer, and from there to the medium.
 
+use super::super::ids::SegmentId;
 use super::super::mechanics::{Movement, Sweep};
 use super::super::media_op::MediaOp;
 use super::super::model::Model;
@@ -88,7 +89,7 @@ impl ScsiFront {
     }
 
     /// True if the segment was used last of all, by a write that this one does not continue.
-    pub(super) fn follows_unrelated_write(&self, segment: usize, request: &Request) -> bool {
+    pub(super) fn follows_unrelated_write(&self, segment: SegmentId, request: &Request) -> bool {
         let used = &self.buffer.segments[segment];
         let by_write = used.last_use == MediaOp::Write && self.buffer.is_last_used(segment);
         by_write && used.end != request.lbn
@@ -101,7 +102,7 @@ impl ScsiFront {
         bus: &ScsiBusParams,
         port: &mut P,
         request: &Request,
-        (mut sweep, segment, data_from): (Sweep, usize, Time),
+        (mut sweep, segment, data_from): (Sweep, SegmentId, Time),
     ) -> Time {
         let done = wait_for_data(model, bus, &mut sweep, request, data_from);
         self.occupied(self.arm_free, done);

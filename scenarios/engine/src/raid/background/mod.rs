@@ -8,7 +8,7 @@ pub(crate) mod task;
 mod tasks;
 pub(crate) mod window;
 
-use crate::ids::{ArrayId, DriveId};
+use crate::ids::{ArrayId, DriveId, RowId, TaskId};
 use crate::path::IoPath;
 use crate::plan::Plan;
 use crate::raid::background::task::Task;
@@ -24,7 +24,7 @@ use raidlab_kernel::{Table, Time};
 pub(crate) struct Background {
     of_array: Table<ArrayId, Tasks>,
     /// Numbers tasks.
-    begun: u32,
+    begun: TaskId,
     /// When the last rebuild was done, if none is running.
     rebuilt: Option<Time>,
 }
@@ -36,7 +36,7 @@ impl Background {
         let tasks = arrays.map(|(array, at)| Tasks::of(plan, ArrayId::new(at), array));
         Background {
             of_array: tasks.collect(),
-            begun: 0,
+            begun: TaskId::new(0),
             rebuilt: None,
         }
     }
@@ -132,7 +132,7 @@ impl Background {
                 Task::Rebuild { .. } => self.tasks(array).first_row(volume),
                 _ => 0,
             };
-            progress.row = volume.geometry().next_row(member, first);
+            progress.row = volume.geometry().next_row(member, RowId::new(first));
             progress.next = progress.row;
         }
         if volume.is_none() {
@@ -152,9 +152,10 @@ impl Background {
         self.tasks_mut(array).schedule_step(stripes, path, now);
     }
 
-    fn next_id(&mut self) -> u32 {
-        self.begun += 1;
-        self.begun - 1
+    fn next_id(&mut self) -> TaskId {
+        let id = self.begun;
+        self.begun = id.plus(1);
+        id
     }
 
     /// The task behind an array's first one is no longer active: what it has begun does not count.
@@ -166,7 +167,7 @@ impl Background {
         let id = self.next_id();
         let second = &mut self.tasks_mut(array).by_urgency[1];
         second.id = id;
-        second.go_back(u64::MAX);
+        second.go_back(RowId::NONE);
         second.suspended = true;
         let task = second.task;
         let name = task.name(stripes, path, array);
@@ -219,7 +220,7 @@ impl Background {
             path.log
                 .note(now, task.event(phase), subject, format!("{name} {starts}"));
         }
-        if row >= task.rows(stripes, array) {
+        if row.number() >= task.rows(stripes, array) {
             return self.finish_task(stripes, path, array, now);
         }
         self.begin_step(stripes, path, array, now);
@@ -281,7 +282,7 @@ impl Background {
             tasks.in_flight = 0;
             tasks.done.clear();
             let all = tasks.by_urgency.iter_mut();
-            all.for_each(|task| task.go_back(u64::MAX));
+            all.for_each(|task| task.go_back(RowId::NONE));
         }
     }
 

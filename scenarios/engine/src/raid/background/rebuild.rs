@@ -1,7 +1,7 @@
 //! Drives that take the place of failed ones: rebuild on a spare or a new drive, copyback to the drive
 //! that replaces a spare.
 
-use crate::ids::{ArrayId, DriveId};
+use crate::ids::{ArrayId, DriveId, MemberId, RowId};
 use crate::path::IoPath;
 use crate::raid::background::Background;
 use crate::raid::background::task::Task;
@@ -16,7 +16,7 @@ impl Background {
         stripes: &mut Stripes,
         path: &mut IoPath,
         array: ArrayId,
-        member: u32,
+        member: MemberId,
         now: Time,
     ) {
         let Some(volume) = stripes.state_mut().volumes_mut().get_mut(array) else {
@@ -53,9 +53,9 @@ impl Background {
         };
         self.tasks_mut(array).spares.push(drive);
         let failed = |member: &Member| member.state() == State::Failed;
-        let waits = volume.places().all().iter().position(failed);
+        let waits = volume.places().all().position(failed);
         if let Some(member) = waits.filter(|_| !volume.is_offline()) {
-            self.rebuild_on_spare(stripes, path, array, member as u32, now);
+            self.rebuild_on_spare(stripes, path, array, member, now);
         }
     }
 
@@ -71,7 +71,7 @@ impl Background {
         stripes: &mut Stripes,
         path: &mut IoPath,
         array: ArrayId,
-        member: u32,
+        member: MemberId,
         now: Time,
     ) {
         if let Some(volume) = stripes.state_mut().volumes_mut().get_mut(array) {
@@ -91,7 +91,7 @@ impl Background {
             let rows = volume.geometry().rows().max(1) as f64;
             let rebuilds = tasks.by_urgency.iter();
             let rebuilds = rebuilds.filter(|task| matches!(task.task, Task::Rebuild { .. }));
-            rebuilds.map(move |task| task.row as f64 / rows)
+            rebuilds.map(move |task| task.row.number() as f64 / rows)
         });
         shares.collect()
     }
@@ -102,7 +102,7 @@ impl Background {
         &mut self,
         stripes: &mut Stripes,
         path: &mut IoPath,
-        (array, member): (ArrayId, u32),
+        (array, member): (ArrayId, MemberId),
         drive: DriveId,
         now: Time,
     ) {
@@ -133,7 +133,7 @@ impl Background {
             .zip(&mut self.of_array);
         for (volume, tasks) in volumes.filter_map(|(volume, tasks)| Some((volume?, tasks))) {
             let unit = volume.geometry().unit();
-            let (row, upto) = (offset / unit, offset / unit * unit);
+            let (row, upto) = (RowId::new(offset / unit), offset / unit * unit);
             for task in &mut tasks.by_urgency {
                 let of = |member| volume.geometry().next_row(member, row);
                 let row = task.task.member().map_or(row, of);

@@ -7,7 +7,7 @@
 //! pauses; a task that has all of the time is followed always. What rows bring counts in their order:
 //! a row holds its lock until all before it are in their place.
 
-use crate::ids::{ArrayId, JobId};
+use crate::ids::{ArrayId, JobId, MemberId, RowId, StripeId, TaskId};
 use crate::integrity::commands::Target;
 use crate::layout::{Extent, Role};
 use crate::path::IoPath;
@@ -19,6 +19,7 @@ use crate::raid::jobs::{Check, Phase, Row, Stripes, Work};
 use crate::raid::member::State;
 use raidlab_io::{ByteRange, Io, Op};
 use raidlab_kernel::Time;
+use raidlab_models::GroupId;
 
 impl Background {
     /// As many rows of an array's first task begin as do so side by side.
@@ -83,7 +84,7 @@ impl Background {
             return;
         };
         let (id, task, row) = (first.id, first.task, first.next);
-        first.next = task.next_row(stripes, array, row + 1);
+        first.next = task.next_row(stripes, array, row.plus(1));
         first.stint.rows += 1;
         let ahead = first.stint.ahead;
         let job = match task {
@@ -93,7 +94,7 @@ impl Background {
             Task::Patrol | Task::Check => {
                 let check = Check {
                     task: id,
-                    group: row,
+                    group: GroupId::new(row.number()),
                     compares: task == Task::Check,
                     differs: false,
                 };
@@ -151,7 +152,7 @@ impl Background {
         } = *self.tasks(array);
         let unasked = !busy || share >= 1.0;
         while let Some(first) = self.tasks_mut(array).first_mut() {
-            if first.owed == 0 || first.next - first.row >= rows.most {
+            if first.owed == 0 || first.next.since(first.row) >= rows.most {
                 return;
             }
             first.owed -= 1;
@@ -159,7 +160,7 @@ impl Background {
             first.stint.ahead &= share >= 1.0;
             let (task, next) = (first.task, first.next);
             let free = unasked && first.stint.may_follow(pace, now);
-            if free && next < task.rows(stripes, array) {
+            if free && next.number() < task.rows(stripes, array) {
                 let mark = path.agenda.mark();
                 self.begin_rows(stripes, path, array, 1, now);
                 if path.agenda.rose(mark) {
@@ -200,7 +201,7 @@ impl Background {
         path.ios[io].hold();
         if let Some(drive) = self.tasks(array).filled_by(stripes, index) {
             path.ios[io].pending += 1;
-            let range = ByteRange::new(row * unit, unit);
+            let range = ByteRange::new(row.number() * unit, unit);
             let command = stripes
                 .state()
                 .new_command(path, io, Op::Write, drive, range, now);
@@ -289,7 +290,7 @@ impl Background {
     ) {
         let row = stripes.state().jobs()[index].work().row();
         if let (Some(drive), Some(row)) = (self.tasks(array).filled_by(stripes, index), row) {
-            let offset = row * stripes.state().volume(array).geometry().unit();
+            let offset = row.number() * stripes.state().volume(array).geometry().unit();
             let lost = stripes.state().jobs().repair(index).lost.clone();
             stripes
                 .state_mut()
@@ -300,10 +301,10 @@ impl Background {
         let Some(task) = self.tasks_mut(array).first_mut() else {
             return;
         };
-        task.row = task.task.member().map_or(task.row + 1, |member| {
-            volume.geometry().next_row(member, task.row + 1)
+        task.row = task.task.member().map_or(task.row.plus(1), |member| {
+            volume.geometry().next_row(member, task.row.plus(1))
         });
-        let upto = task.row * volume.geometry().unit();
+        let upto = task.row.number() * volume.geometry().unit();
         match task.task {
             Task::Rebuild { member } => {
                 let member = volume.places_mut().of_mut(member);
@@ -324,8 +325,8 @@ fn unit_job(
     stripes: &mut Stripes,
     path: &mut IoPath,
     array: ArrayId,
-    task: u32,
-    (member, row): (u32, u64),
+    task: TaskId,
+    (member, row): (MemberId, RowId),
     now: Time,
 ) -> JobId {
     let geometry = stripes.state().volume(array).geometry();
@@ -358,14 +359,24 @@ fn group_job(
     let (columns, end) = (u64::from(geometry.columns()), geometry.unit() as u32);
     let (group, work) = (check.group, Work::Check(check));
     if geometry.parities() > 0 {
-        return stripes
-            .state_mut()
-            .new_job(path, Io::NONE, array, group, work, now);
+        return stripes.state_mut().new_job(
+            path,
+            Io::NONE,
+            array,
+            StripeId::new(group.number()),
+            work,
+            now,
+        );
     }
-    let job = stripes
-        .state_mut()
-        .new_job(path, Io::NONE, array, group / columns, work, now);
-    let (column, start) = ((group % columns) as u32, 0);
+    let job = stripes.state_mut().new_job(
+        path,
+        Io::NONE,
+        array,
+        StripeId::new(group.number() / columns),
+        work,
+        now,
+    );
+    let (column, start) = ((group.number() % columns) as u32, 0);
     let extents = stripes.state_mut().jobs_mut()[job].extents_mut();
     extents.push(Extent { column, start, end });
     job

@@ -1,6 +1,6 @@
 //! A task in the background of an array: what it does, what it is called, how many rows it has.
 
-use crate::ids::{ArrayId, DriveId};
+use crate::ids::{ArrayId, DriveId, MemberId, RowId};
 use crate::path::IoPath;
 use crate::raid::jobs::Stripes;
 use crate::state::log::{EventKind, TaskKind, TaskPhase};
@@ -10,9 +10,9 @@ use crate::state::slowest::Beside;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Task {
     /// A member's data are computed anew, row by row.
-    Rebuild { member: u32 },
+    Rebuild { member: MemberId },
     /// A member's data are copied to the drive that replaces its spare.
-    Copyback { member: u32, to: DriveId },
+    Copyback { member: MemberId, to: DriveId },
     /// Every unit is read, of all members at once, to meet unreadable sectors while they can be repaired.
     Patrol,
     /// Every stripe's parity is compared with its data, every unit's copies with each other, and
@@ -53,7 +53,7 @@ impl Task {
     }
 
     /// The member that it fills, if it fills one.
-    pub fn member(self) -> Option<u32> {
+    pub fn member(self) -> Option<MemberId> {
         match self {
             Task::Rebuild { member } | Task::Copyback { member, .. } => Some(member),
             Task::Patrol | Task::Check => None,
@@ -61,18 +61,18 @@ impl Task {
     }
 
     /// The first row from `row` on at which it has something to do.
-    pub(super) fn next_row(self, stripes: &Stripes, array: ArrayId, row: u64) -> u64 {
+    pub(super) fn next_row(self, stripes: &Stripes, array: ArrayId, row: RowId) -> RowId {
         let geometry = stripes.state().volume(array).geometry();
         let of = |member| geometry.next_row(member, row);
         self.member().map_or(row, of)
     }
 
     /// Rows that it has left from one on, counted as far as `most`.
-    pub(super) fn rows_left(self, stripes: &Stripes, array: ArrayId, row: u64, most: u64) -> u64 {
+    pub(super) fn rows_left(self, stripes: &Stripes, array: ArrayId, row: RowId, most: u64) -> u64 {
         let geometry = stripes.state().volume(array).geometry();
         let of = |member| geometry.rows_left(member, row, most);
         let all = self.rows(stripes, array);
-        self.member().map_or(all - row, of)
+        self.member().map_or(all - row.number(), of)
     }
 
     /// The drive or the array that a task of an array is about.

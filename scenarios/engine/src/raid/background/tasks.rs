@@ -1,6 +1,6 @@
 //! The tasks of one array: how far each is, which comes first, and when the next step is due.
 
-use crate::ids::{ArrayId, DriveId, JobId};
+use crate::ids::{ArrayId, DriveId, JobId, RowId, TaskId};
 use crate::layout::Place;
 use crate::path::IoPath;
 use crate::plan::{ArrayPlan, Plan};
@@ -16,13 +16,13 @@ use raidlab_kernel::{Nanos, Time};
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Progress {
     /// Tells it from others of the array, and from itself before it was suspended.
-    pub(super) id: u32,
+    pub(super) id: TaskId,
     pub(super) task: Task,
     /// All rows before this one are in their place; of a patrol read and of a check they are groups:
     /// stripes or, without parity, units.
-    pub(super) row: u64,
+    pub(super) row: RowId,
     /// The next row to begin: those from `row` on are in progress.
-    pub(super) next: u64,
+    pub(super) next: RowId,
     /// Rows that have been read and wait to be followed by others.
     pub(super) owed: u32,
     /// When its first row did; none while it waits for the tasks before it.
@@ -34,12 +34,12 @@ pub(super) struct Progress {
 }
 
 impl Progress {
-    pub(super) fn new(id: u32, task: Task) -> Progress {
+    pub(super) fn new(id: TaskId, task: Task) -> Progress {
         Progress {
             id,
             task,
-            row: 0,
-            next: 0,
+            row: RowId::new(0),
+            next: RowId::new(0),
             owed: 0,
             began: None,
             suspended: false,
@@ -59,7 +59,7 @@ impl Progress {
         let what = match self.began {
             Some(began) => {
                 let rows = self.task.rows(stripes, array).max(1);
-                let share = 100.0 * self.row as f64 / rows as f64;
+                let share = 100.0 * self.row.number() as f64 / rows as f64;
                 let took = now.since(began).seconds();
                 format!("{name} given up after {took:.1} s, {share:.0} % done")
             }
@@ -71,7 +71,7 @@ impl Progress {
     }
 
     /// What was in progress, and what was done from a row on, has to begin anew.
-    pub(super) fn go_back(&mut self, row: u64) {
+    pub(super) fn go_back(&mut self, row: RowId) {
         self.row = self.row.min(row);
         (self.next, self.owed) = (self.row, 0);
     }
@@ -219,7 +219,7 @@ impl Tasks {
     /// done.
     pub(super) fn pause(&mut self, stripes: &Stripes, path: &mut IoPath, now: Time) {
         if let Some(task) = self.by_urgency.first() {
-            let done = task.row >= task.task.rows(stripes, self.array);
+            let done = task.row.number() >= task.task.rows(stripes, self.array);
             let pause = task.stint.pause(self.share, self.pace, now);
             self.schedule_step(stripes, path, if done { now } else { now + pause });
         }
@@ -247,7 +247,7 @@ impl Tasks {
         match first.task {
             Task::Rebuild { member } => {
                 let volume = stripes.state().volume(job.array());
-                let offset = job.work().row()? * volume.geometry().unit();
+                let offset = job.work().row()?.number() * volume.geometry().unit();
                 Some(volume.drive_at(Place { member, offset }))
             }
             Task::Copyback { to, .. } => Some(to),

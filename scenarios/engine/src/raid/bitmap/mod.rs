@@ -116,7 +116,7 @@ impl Bitmap {
     pub fn place(layout: &Layout, offset: u64) -> u64 {
         match layout.parities() {
             0 => offset,
-            _ => layout.piece(ByteRange::new(offset, 1)).stripe * layout.unit(),
+            _ => layout.piece(ByteRange::new(offset, 1)).stripe.number() * layout.unit(),
         }
     }
 

@@ -1,6 +1,6 @@
 //! Updates of the bitmap on the members, and the writes that wait for them.
 
-use crate::ids::{ArrayId, JobId};
+use crate::ids::{ArrayId, JobId, StripeId};
 use crate::path::IoPath;
 use crate::path::agenda::JobCall;
 use crate::raid::bitmap::{Bitmap, Update};
@@ -53,9 +53,14 @@ pub(crate) fn waits(stripes: &mut Stripes, path: &mut IoPath, id: IoId, now: Tim
 }
 
 fn begin(stripes: &mut Stripes, path: &mut IoPath, array: ArrayId, update: Update, now: Time) {
-    let job = stripes
-        .state_mut()
-        .new_job(path, Io::NONE, array, 0, Work::Bitmap(update), now);
+    let job = stripes.state_mut().new_job(
+        path,
+        Io::NONE,
+        array,
+        StripeId::new(0),
+        Work::Bitmap(update),
+        now,
+    );
     path.agenda.rest(JobCall::Done(job));
 }
 
@@ -82,7 +87,7 @@ pub(crate) fn step(
     stripes.state_mut().jobs_mut()[index].go_on_with(work, next);
     path.ios[io].fua = forced && op == Op::Write;
     path.ios[io].hold();
-    for member in 0..stripes.state().volume(array).places().all().len() as u32 {
+    for member in stripes.state().volume(array).places().all().ids() {
         let member = stripes.state().volume(array).places().of(member);
         if member.state() != State::Failed {
             let drive = member.drive();

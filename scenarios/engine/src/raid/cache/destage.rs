@@ -1,6 +1,6 @@
 //! Dirty data in flight to the drives: when, which, how many at once.
 
-use crate::ids::{ArrayId, ControllerId, JobId};
+use crate::ids::{ArrayId, ControllerId, JobId, StripeId};
 use crate::layout::{Extent, join};
 use crate::path::IoPath;
 use crate::path::agenda::CacheCall;
@@ -13,7 +13,7 @@ use crate::raid::lines::Lines;
 use crate::state::event::RaidEvent;
 use raidlab_io::{ByteRange, Io};
 use raidlab_kernel::Time;
-use raidlab_models::{Eligible, LINE_SECTORS, SECTOR};
+use raidlab_models::{Eligible, GroupId, GroupSlot, LINE_SECTORS, SECTOR, SpaceId};
 
 impl ControllerCache {
     /// Starts as many destages as may run: full stripes at once, others above the low mark or
@@ -36,8 +36,8 @@ impl ControllerCache {
             if !due && !memory.cache.groups().has_full() {
                 return;
             }
-            let whole = |space: usize| memory.lanes[space].has_room();
-            let part = |space: usize| memory.lanes[space].has_room_for_part();
+            let whole = |space: SpaceId| memory.lanes[space].has_room();
+            let part = |space: SpaceId| memory.lanes[space].has_room_for_part();
             let mut next = memory.cache.next_to_leave(Eligible::Full, whole);
             if due && next.is_none() {
                 next = memory.cache.next_to_leave(Eligible::Any, part);
@@ -47,7 +47,7 @@ impl ControllerCache {
                 return;
             };
             memory.sweep = memory.sweep.saturating_sub(1);
-            let lane = &mut memory.lanes[space as usize];
+            let lane = &mut memory.lanes[space];
             lane.in_flight += 1;
             let array = lane.array;
             memory.counts.destages += 1;
@@ -69,20 +69,24 @@ impl ControllerCache {
         stripes: &mut Stripes,
         path: &mut IoPath,
         (controller, array): (ControllerId, ArrayId),
-        (group, number): (u32, u64),
+        (group, number): (GroupSlot, GroupId),
         now: Time,
     ) {
         let geometry = stripes.state().volume(array).geometry();
-        let stripe = if geometry.parities() > 0 {
-            number
+        let stripe = StripeId::new(if geometry.parities() > 0 {
+            number.number()
         } else {
-            number / u64::from(geometry.columns())
-        };
+            number.number() / u64::from(geometry.columns())
+        });
         if let Some(memory) = self.memories.get_mut(controller) {
             memory.cache.leave(group, &mut memory.leaving);
         }
-        let redirected =
-            Lines::new(stripes, &mut self.memories).redirect_write(path, array, number, now);
+        let redirected = Lines::new(stripes, &mut self.memories).redirect_write(
+            path,
+            array,
+            number.number(),
+            now,
+        );
         let (target, at) = redirected.map_or((array, stripe), |place| (place.array, place.stripe));
         let slot = redirected.map(|place| place.slot);
         let work = Work::Destage(Destage { group, slot });
@@ -148,7 +152,7 @@ impl ControllerCache {
         stripes: &mut Stripes,
         path: &mut IoPath,
         array: ArrayId,
-        group: u32,
+        group: GroupSlot,
         full: bool,
         now: Time,
     ) {

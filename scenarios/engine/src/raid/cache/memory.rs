@@ -9,7 +9,9 @@ use crate::raid::volume::Volume;
 use crate::state::event::RaidEvent;
 use raidlab_io::{ByteRange, Queue};
 use raidlab_kernel::{Nanos, Table, Time};
-use raidlab_models::{Cache, LINE_SECTORS, Leaving, SECTOR, Sectors, sectors};
+use raidlab_models::{
+    Cache, GroupId, GroupSlot, LINE_SECTORS, Leaving, LineKey, SECTOR, Sectors, SpaceId, sectors,
+};
 
 /// How the cache serves one array.
 #[derive(Debug)]
@@ -17,8 +19,8 @@ pub(crate) struct Caching {
     /// The controller whose cache it is.
     pub(super) controller: ControllerId,
     /// Where its dirty data wait in the cache for its drives, and for those of its SSD cache.
-    pub(super) space: u32,
-    pub(super) ssd_space: Option<u32>,
+    pub(super) space: SpaceId,
+    pub(super) ssd_space: Option<SpaceId>,
     /// Bytes of a line.
     pub(super) line: u64,
     pub(super) write: WritePolicy,
@@ -32,8 +34,8 @@ impl Caching {
     /// in another one for its SSD cache.
     pub fn new(
         controller: ControllerId,
-        space: u32,
-        ssd_space: Option<u32>,
+        space: SpaceId,
+        ssd_space: Option<SpaceId>,
         volume: &Volume,
         policy: &PolicyPlan,
     ) -> Caching {
@@ -62,31 +64,31 @@ impl Caching {
     }
 
     /// The lines of a range, each with the sectors that the range touches.
-    pub fn lines(&self, range: ByteRange) -> impl Iterator<Item = (u64, Sectors)> + use<> {
+    pub fn lines(&self, range: ByteRange) -> impl Iterator<Item = (LineKey, Sectors)> + use<> {
         let (line, offset, end) = (self.line, range.offset, range.end());
-        let base = u64::from(self.space) << 48;
+        let base = u64::from(self.space.number()) << 48;
         (offset / line..=(end - 1) / line).map(move |number| {
             let start = number * line;
             let first = offset.saturating_sub(start) / SECTOR;
             let last = (end - start).min(line).div_ceil(SECTOR);
-            (base | number, sectors(first, last))
+            (LineKey::new(base | number), sectors(first, last))
         })
     }
 
     /// Where new data of a group wait: with those of the same group that wait already, else by
     /// where the group belongs now.
-    pub fn space_of(&self, cache: &Cache, redirect: Option<&Redirect>, group: u64) -> u32 {
+    pub fn space_of(&self, cache: &Cache, redirect: Option<&Redirect>, group: GroupId) -> SpaceId {
         let (Some(fast), Some(redirect)) = (self.ssd_space, redirect) else {
             return self.space;
         };
         let on_ssd_cache = cache.groups().has(fast, group)
-            || !cache.groups().has(self.space, group) && redirect.would_take(group);
+            || !cache.groups().has(self.space, group) && redirect.would_take(group.number());
         if on_ssd_cache { fast } else { self.space }
     }
 
     /// The first byte of a line on the array.
-    pub fn offset(&self, key: u64) -> u64 {
-        (key & ((1 << 48) - 1)) * self.line
+    pub fn offset(&self, key: LineKey) -> u64 {
+        (key.number() & ((1 << 48) - 1)) * self.line
     }
 }
 
@@ -178,8 +180,7 @@ impl Flush {
 #[derive(Debug)]
 pub(crate) struct ControllerMemory {
     pub(super) cache: Cache,
-    /// By space of the cache.
-    pub(super) lanes: Vec<Lane>,
+    pub(super) lanes: Table<SpaceId, Lane>,
     /// Share of the dirty limit below which data wait for neighbours.
     pub(super) low_share: f64,
     pub(super) flush: Flush,
@@ -199,7 +200,11 @@ pub(crate) struct ControllerMemory {
 
 impl ControllerMemory {
     /// The cache of a plan for these lanes with their groups (number, sectors of one).
-    pub fn new(plan: &CachePlan, lanes: Vec<Lane>, spaces: &[(u64, u32)]) -> ControllerMemory {
+    pub fn new(
+        plan: &CachePlan,
+        lanes: Table<SpaceId, Lane>,
+        spaces: &[(u64, u32)],
+    ) -> ControllerMemory {
         let dirty = (plan.bytes as f64 * plan.dirty_share) as u64;
         ControllerMemory {
             cache: Cache::new(plan.bytes, dirty, spaces),
@@ -240,9 +245,9 @@ impl ControllerMemory {
     }
 
     /// A group that was leaving does so no more.
-    pub(super) fn end(&mut self, group: u32) {
+    pub(super) fn end(&mut self, group: GroupSlot) {
         let space = self.cache.groups().space(group);
-        self.lanes[space as usize].in_flight -= 1;
+        self.lanes[space].in_flight -= 1;
     }
 }
 
@@ -318,7 +323,7 @@ impl Memories {
     }
 
     /// Dirty data of an array that is offline stay where they are.
-    pub(super) fn pin(&mut self, controller: ControllerId, group: u32) {
+    pub(super) fn pin(&mut self, controller: ControllerId, group: GroupSlot) {
         if let Some(memory) = self.get_mut(controller) {
             memory.end(group);
             memory.cache.groups_mut().pin(group);

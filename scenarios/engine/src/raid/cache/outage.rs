@@ -5,8 +5,8 @@ use crate::path::IoPath;
 use crate::raid::cache::ControllerCache;
 use crate::raid::cache::memory::Memories;
 use crate::raid::jobs::{Stripes, Work};
-use raidlab_kernel::{Nanos, Time};
-use raidlab_models::{LINE_SECTORS, SECTOR};
+use raidlab_kernel::{Nanos, Table, Time};
+use raidlab_models::{LINE_SECTORS, SECTOR, SpaceId};
 
 impl ControllerCache {
     /// The power fails for some time: what is safe for so long survives.
@@ -91,10 +91,10 @@ impl Memories {
         for lane in &mut memory.lanes {
             lane.in_flight = 0;
         }
-        let arrays: Vec<ArrayId> = memory.lanes.iter().map(|lane| lane.array).collect();
+        let arrays: Table<SpaceId, _> = memory.lanes.iter().map(|lane| lane.array).collect();
         let mut lost = Vec::new();
         for line in dirty {
-            let array = arrays[(line.key >> 48) as usize];
+            let array = arrays[SpaceId::new((line.key.number() >> 48) as u32)];
             let Some(caching) = self.caching(array) else {
                 continue;
             };

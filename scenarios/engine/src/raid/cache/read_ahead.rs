@@ -1,6 +1,6 @@
 //! Read-ahead: which reads belong to sequential streams, and what to read before it is asked.
 
-use crate::ids::{ArrayId, JobId};
+use crate::ids::{ArrayId, JobId, StripeId};
 use crate::path::IoPath;
 use crate::path::agenda::{CacheCall, Up};
 use crate::plan::ReadAhead;
@@ -101,7 +101,7 @@ impl ControllerCache {
         });
         let job = stripes
             .state_mut()
-            .new_job(path, Io::NONE, array, 0, work, now);
+            .new_job(path, Io::NONE, array, StripeId::new(0), work, now);
         let Cached {
             caching, memory, ..
         } = self.memories.cached_mut(stripes, array)?;

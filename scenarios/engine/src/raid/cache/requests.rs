@@ -12,7 +12,7 @@ use crate::raid::jobs::prefetch_transfer;
 use crate::raid::lines::Lines;
 use raidlab_io::{ByteRange, IoId, Op, Part, Stage};
 use raidlab_kernel::Time;
-use raidlab_models::{Found, PAGE, SECTOR};
+use raidlab_models::{Found, LineKey, PAGE, SECTOR};
 
 /// Pages that a write of `bytes` bytes can touch.
 fn pages_at_most(bytes: u64, line: u64) -> u64 {
@@ -395,7 +395,7 @@ impl ControllerCache {
             return false;
         };
         let mut lines = cached.caching.lines(io.range());
-        let dirty = |&(key, sectors): &(u64, _)| cached.memory.cache.is_dirty_at(key, sectors);
+        let dirty = |&(key, sectors): &(LineKey, _)| cached.memory.cache.is_dirty_at(key, sectors);
         let Some((key, _)) = lines.find(dirty) else {
             return false;
         };

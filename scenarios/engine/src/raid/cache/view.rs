@@ -8,7 +8,7 @@ use crate::raid::redirect::{Redirect, Redirects};
 use crate::raid::volume::{Volume, Volumes};
 use raidlab_io::ByteRange;
 use raidlab_kernel::Time;
-use raidlab_models::{Found, SECTOR, Sectors};
+use raidlab_models::{Found, GroupId, LineKey, SECTOR, Sectors, SpaceId};
 
 /// What a request needs to know when it meets the cache. `S` is the cache, shared or exclusive.
 pub(super) struct Cached<'a, S> {
@@ -22,14 +22,14 @@ pub(super) struct Cached<'a, S> {
 impl Cached<'_, &mut ControllerMemory> {
     /// Marks sectors of a line dirty, in the space where they wait; true if the line was there.
     #[inline]
-    pub(super) fn write(&mut self, key: u64, sectors: Sectors) -> bool {
+    pub(super) fn write(&mut self, key: LineKey, sectors: Sectors) -> bool {
         let (space, group) = self.place_of(key);
         self.memory.cache.write(key, sectors, space, group)
     }
 
     /// The space and the group in which new data of a line wait.
     #[inline]
-    pub(super) fn place_of(&self, key: u64) -> (u32, u64) {
+    pub(super) fn place_of(&self, key: LineKey) -> (SpaceId, GroupId) {
         let group = self.volume.group_at(self.caching.offset(key));
         let space = self
             .caching

@@ -1,6 +1,6 @@
 //! What drives hold of the data, for claims about losses.
 
-use crate::ids::{ArrayId, DriveId};
+use crate::ids::{ArrayId, DriveId, MemberId, RowId, StripeId};
 use crate::integrity::OnDrives;
 use crate::layout::{Place, Role, galois};
 use crate::path::IoPath;
@@ -97,7 +97,7 @@ impl<'a> Content<'a> {
     pub(super) fn units(
         &self,
         array: ArrayId,
-        stripe: u64,
+        stripe: StripeId,
         within: u64,
         data: bool,
     ) -> Vec<Option<u64>> {
@@ -132,7 +132,7 @@ impl<'a> Content<'a> {
     }
 
     /// Whether a stripe's parity fits its data, as far as all of them can be read.
-    pub(super) fn parity_fits(&self, array: ArrayId, stripe: u64) -> bool {
+    pub(super) fn parity_fits(&self, array: ArrayId, stripe: StripeId) -> bool {
         let geometry = self.stripes.state().volume(array).geometry();
         let mut sectors = (0..geometry.unit()).step_by(SECTOR as usize);
         geometry.parities() == 0
@@ -156,14 +156,14 @@ impl<'a> Content<'a> {
     pub(super) fn touched_by(
         &self,
         array: ArrayId,
-        member: u32,
+        member: MemberId,
         offset: u64,
         places: &mut BTreeSet<(ArrayId, u64)>,
     ) {
         let volume = self.stripes.state().volume(array);
         let unit = volume.geometry().unit();
-        let (row, within) = (offset / unit, offset % unit);
-        if row >= volume.geometry().rows() && volume.geometry().is_redundant() {
+        let (row, within) = (RowId::new(offset / unit), offset % unit);
+        if row.number() >= volume.geometry().rows() && volume.geometry().is_redundant() {
             return;
         }
         let Some((stripe, role)) = volume.geometry().unit_at(member, row) else {

@@ -1,6 +1,6 @@
 //! A drive's content is lost to its array: it has failed, or another one stands in its place.
 
-use crate::ids::{ArrayId, DriveId};
+use crate::ids::{ArrayId, DriveId, MemberId};
 use crate::path::IoPath;
 use crate::raid::Raid;
 use crate::raid::background::task::Task;
@@ -14,7 +14,7 @@ impl Raid {
         path: &mut IoPath,
         drive: DriveId,
         now: Time,
-    ) -> Option<(ArrayId, u32)> {
+    ) -> Option<(ArrayId, MemberId)> {
         let Raid {
             stripes,
             background,
@@ -24,7 +24,7 @@ impl Raid {
             .state()
             .volumes()
             .member_of(drive)
-            .map_or(0, |(_, place)| place);
+            .map_or(MemberId::new(0), |(_, place)| place);
         path.cut_off(drive, place);
         for array in stripes.state().volumes().arrays() {
             background.end_tasks(stripes, path, array, now, |task| match task {
@@ -61,7 +61,7 @@ impl Raid {
     pub(crate) fn replace_by_spare(
         &mut self,
         path: &mut IoPath,
-        (array, member): (ArrayId, u32),
+        (array, member): (ArrayId, MemberId),
         now: Time,
     ) {
         let Raid {
@@ -81,7 +81,7 @@ impl Raid {
         &mut self,
         path: &mut IoPath,
         drive: DriveId,
-        lost: Option<(ArrayId, u32)>,
+        lost: Option<(ArrayId, MemberId)>,
         now: Time,
     ) {
         let Raid {
@@ -106,8 +106,8 @@ impl Raid {
             if built.spares.contains(&drive) {
                 return background.be_spare(stripes, path, array, drive, now);
             }
-            if let Some(member) = built.drives.iter().position(|&d| d == drive) {
-                let place = (array, member as u32);
+            if let Some(member) = built.drives.position(|&d| d == drive) {
+                let place = (array, member);
                 return background.come_home(stripes, path, place, drive, now);
             }
         }

@@ -1,6 +1,6 @@
 //! Where the new data of a stripe that is handled page by page are cut (see `pages`).
 
-use crate::ids::ArrayId;
+use crate::ids::{ArrayId, StripeId};
 use crate::layout::Extent;
 use crate::raid::jobs::lock::Locks;
 use crate::raid::jobs::state::StripeState;
@@ -20,7 +20,7 @@ pub(super) struct Cutter {
 
 impl Cutter {
     /// Finds out where the extents of a stripe are cut, their ends included.
-    pub fn cut(&mut self, locks: &Locks, state: &StripeState, array: ArrayId, stripe: u64) {
+    pub fn cut(&mut self, locks: &Locks, state: &StripeState, array: ArrayId, stripe: StripeId) {
         let (volume, cuts) = (state.volume(array), &mut self.cuts);
         cuts.clear();
         for extent in &self.extents {

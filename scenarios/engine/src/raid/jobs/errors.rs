@@ -1,7 +1,7 @@
 //! Commands to drives that are slow, have failed or have unreadable sectors, and what becomes of
 //! their jobs.
 
-use crate::ids::JobId;
+use crate::ids::{JobId, RowId};
 use crate::layout::{Role, Run, WriteStrategy};
 use crate::path::IoPath;
 use crate::raid::jobs::Phase;
@@ -55,16 +55,15 @@ impl Stripes {
         };
         let volume = self.state.volume(array);
         let member = match io.owner.into() {
-            Owner::CutOff(place) => Some(place as usize),
-            _ => volume
-                .places()
-                .all()
-                .iter()
-                .position(|m| m.drive() == io.drive),
+            Owner::CutOff(place) => Some(place),
+            _ => volume.places().all().position(|m| m.drive() == io.drive),
         };
         let unit = volume.geometry().unit();
-        let found =
-            member.and_then(|member| volume.geometry().unit_at(member as u32, io.offset / unit));
+        let found = member.and_then(|member| {
+            volume
+                .geometry()
+                .unit_at(member, RowId::new(io.offset / unit))
+        });
         if let Some((stripe, Role::Data(column))) = found {
             let run = Run {
                 stripe,

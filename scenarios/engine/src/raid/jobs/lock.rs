@@ -3,7 +3,7 @@
 //! A controller locks a stripe as a whole. Linux md works in pages, and a lock covers the pages of
 //! the stripe's units that a job is about: others of the same stripe go on beside it.
 
-use crate::ids::JobId;
+use crate::ids::{JobId, LockKey};
 use crate::layout::Extent;
 use crate::raid::jobs::table::{Job, Jobs};
 use crate::raid::volume::{Volume, Volumes};
@@ -13,7 +13,7 @@ use raidlab_models::{STRIPE_PAGE, Table};
 #[derive(Debug)]
 pub(super) struct Locks {
     /// The first of them; the others follow by `lock.next`.
-    first: Table,
+    first: Table<JobId>,
 }
 
 impl Locks {
@@ -25,8 +25,8 @@ impl Locks {
     }
 
     /// Whether a job is at work on a group.
-    pub fn is_locked(&self, key: u64) -> bool {
-        self.first.get(key).is_some()
+    pub fn is_locked(&self, key: LockKey) -> bool {
+        self.first_at(key).is_some()
     }
 
     /// Nobody holds anything any more.
@@ -36,8 +36,8 @@ impl Locks {
 
     /// The first job at a stripe, by the key of its lock.
     #[inline]
-    fn first_at(&self, key: u64) -> Option<JobId> {
-        self.first.get(key).map(JobId::new)
+    fn first_at(&self, key: LockKey) -> Option<JobId> {
+        self.first.get(key.number())
     }
 
     /// A job takes the lock of its stripe; false if it must wait for it.
@@ -46,7 +46,7 @@ impl Locks {
             return true;
         };
         let Some(first) = self.first_at(key) else {
-            self.first.insert(key, index.number());
+            self.first.insert(key.number(), index);
             jobs[index].lock.held = true;
             return true;
         };
@@ -72,7 +72,7 @@ impl Locks {
         &self,
         jobs: &Jobs,
         volume: &Volume,
-        key: u64,
+        key: LockKey,
         (start, end): (u32, u32),
         into: &mut Vec<u32>,
     ) {
@@ -95,10 +95,10 @@ impl Locks {
         let (next, last) = (jobs[index].lock.queue.next, jobs[first].lock.queue.last);
         if first == index {
             if next == JobId::NONE {
-                self.first.remove(key);
+                self.first.remove(key.number());
                 return None;
             }
-            self.first.insert(key, next.number());
+            self.first.insert(key.number(), next);
             jobs[next].lock.queue.last = if last == next { JobId::NONE } else { last };
             return Some(next);
         }
@@ -184,7 +184,7 @@ pub(super) fn pages(job: &Job, volume: &Volume) -> (u32, u32) {
 }
 
 /// What a job locks, if anything.
-fn lock_key(job: &Job, volumes: &Volumes) -> Option<u64> {
+fn lock_key(job: &Job, volumes: &Volumes) -> Option<LockKey> {
     if job.work.is_of_lines() {
         return None;
     }

@@ -20,6 +20,7 @@ mod thread;
 mod transfer;
 mod work;
 
+use crate::ids::LockKey;
 use crate::raid::jobs::cutter::Cutter;
 use crate::raid::jobs::heads::StripeCaches;
 use crate::raid::jobs::lock::Locks;
@@ -75,7 +76,7 @@ impl Stripes {
     }
 
     /// Whether a job is at work on a group.
-    pub fn is_locked(&self, key: u64) -> bool {
+    pub fn is_locked(&self, key: LockKey) -> bool {
         self.locks.is_locked(key)
     }
 }

@@ -1,5 +1,6 @@
 //! Memory that drives will need, asked for before their commands come.
 
+use crate::ids::StripeId;
 use crate::layout::{Role, Transfer};
 use crate::path::IoPath;
 use crate::raid::volume::Volume;
@@ -9,7 +10,7 @@ use raidlab_io::ByteRange;
 pub(super) fn prefetch_transfers(
     path: &IoPath,
     volume: &Volume,
-    stripe: u64,
+    stripe: StripeId,
     transfers: &[Transfer],
 ) {
     if !volume.is_cached() {
@@ -25,7 +26,7 @@ pub(super) fn prefetch_transfers(
 pub(crate) fn prefetch_transfer(
     path: &IoPath,
     volume: &Volume,
-    stripe: u64,
+    stripe: StripeId,
     role: Role,
     (start, end): (u32, u32),
 ) {

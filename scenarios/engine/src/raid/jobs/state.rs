@@ -1,6 +1,6 @@
 //! What jobs work on: the arrays with what their drives give, where lines lie, and the jobs themselves.
 
-use crate::ids::{ArrayId, DriveId, JobId};
+use crate::ids::{ArrayId, DriveId, JobId, StripeId};
 use crate::integrity::commands::Target;
 use crate::layout::{Extent, Role, Run};
 use crate::path::IoPath;
@@ -101,7 +101,7 @@ impl StripeState {
         path: &mut IoPath,
         parent: IoId,
         array: ArrayId,
-        stripe: u64,
+        stripe: StripeId,
         work: Work,
         now: Time,
     ) -> JobId {
@@ -142,7 +142,7 @@ impl StripeState {
         path: &mut IoPath,
         op: Op,
         job: JobId,
-        place: (ArrayId, u64, Role),
+        place: (ArrayId, StripeId, Role),
         range: (u32, u32),
         now: Time,
     ) {

@@ -1,6 +1,6 @@
 //! The table of jobs: how far each is, and the data that it has while it runs.
 
-use crate::ids::{ArrayId, JobId};
+use crate::ids::{ArrayId, JobId, StripeId};
 use crate::layout::{Extent, Repair, Transfer, WriteStrategy};
 use crate::raid::jobs::beside::WorkBeside;
 use crate::raid::jobs::work::Work;
@@ -239,7 +239,7 @@ pub(crate) struct Job {
     /// What it reads and writes, if that is listed.
     pub(super) transfers: Transfers,
     pub(super) work: Work,
-    pub(super) stripe: u64,
+    pub(super) stripe: StripeId,
     /// Bytes that it writes to drives.
     pub(super) written: u64,
     /// Its record; the record's parent waits for it.
@@ -378,7 +378,7 @@ impl Default for Job {
             extents: Vec::new(),
             transfers: Transfers::default(),
             work: Work::Write,
-            stripe: 0,
+            stripe: StripeId::new(0),
             written: 0,
             io: Io::NONE,
             array: ArrayId::new(0),
@@ -448,7 +448,7 @@ impl Jobs {
 
     /// A new job in its first phase. It takes over the memory for lists of the one before it.
     #[inline]
-    pub fn begin(&mut self, index: JobId, io: IoId, array: ArrayId, stripe: u64, work: Work) {
+    pub fn begin(&mut self, index: JobId, io: IoId, array: ArrayId, stripe: StripeId, work: Work) {
         let job = &mut self.slab[index];
         job.extents.clear();
         self.beside.begins(array, &work);

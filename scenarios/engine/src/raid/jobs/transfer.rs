@@ -1,6 +1,6 @@
 //! Commands of jobs and requests to the drives of a volume.
 
-use crate::ids::{ArrayId, JobId};
+use crate::ids::{ArrayId, JobId, StripeId};
 use crate::layout::Run;
 use crate::path::IoPath;
 use crate::raid::jobs::{Stripes, Work};
@@ -145,7 +145,7 @@ impl Stripes {
         now: Time,
     ) {
         let (mut offset, end) = (range.offset, range.end());
-        let mut open: Option<(JobId, u64)> = None;
+        let mut open: Option<(JobId, StripeId)> = None;
         while offset < end {
             let piece = self
                 .state

@@ -1,10 +1,11 @@
 //! What jobs are for.
 
+use crate::ids::{RowId, TaskId};
 use crate::layout::Role;
 use crate::raid::bitmap::Update;
 use crate::state::slowest::Beside;
 use raidlab_io::{ByteRange, Queue};
-use raidlab_models::SlotId;
+use raidlab_models::{GroupId, GroupSlot, SlotId};
 
 /// What a job is for, with what only this kind of job needs.
 #[derive(Clone, Copy, Debug, Default)]
@@ -51,7 +52,7 @@ pub(crate) struct SlotRange {
 /// A group of the cache that leaves, and the slot that takes it if it goes to the SSD cache.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Destage {
-    pub group: u32,
+    pub group: GroupSlot,
     pub slot: Option<SlotId>,
 }
 
@@ -67,8 +68,8 @@ pub(crate) struct Fill {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Row {
     /// The number of the task.
-    pub task: u32,
-    pub row: u64,
+    pub task: TaskId,
+    pub row: RowId,
     pub role: Role,
 }
 
@@ -76,8 +77,8 @@ pub(crate) struct Row {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Check {
     /// The number of the task.
-    pub task: u32,
-    pub group: u64,
+    pub task: TaskId,
+    pub group: GroupId,
     /// True if it compares what it reads, and does not only look whether it can be read.
     pub compares: bool,
     /// True if parity does not fit the data, or copies differ.
@@ -163,7 +164,7 @@ impl Work {
     }
 
     /// The number of the background task that the job belongs to.
-    pub fn task(&self) -> Option<u32> {
+    pub fn task(&self) -> Option<TaskId> {
         match *self {
             Work::Row(Row { task, .. }) | Work::Check(Check { task, .. }) => Some(task),
             _ => None,
@@ -171,9 +172,10 @@ impl Work {
     }
 
     /// The row of its background task that the job is.
-    pub fn row(&self) -> Option<u64> {
+    pub fn row(&self) -> Option<RowId> {
         match *self {
-            Work::Row(Row { row, .. }) | Work::Check(Check { group: row, .. }) => Some(row),
+            Work::Row(Row { row, .. }) => Some(row),
+            Work::Check(Check { group, .. }) => Some(RowId::new(group.number())),
             _ => None,
         }
     }

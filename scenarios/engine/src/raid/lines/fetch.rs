@@ -1,6 +1,6 @@
 //! Pieces of requests read from the SSD cache, and from the array where the SSD cache has lost them.
 
-use crate::ids::{ArrayId, JobId};
+use crate::ids::{ArrayId, JobId, StripeId};
 use crate::path::IoPath;
 use crate::raid::jobs::Phase;
 use crate::raid::jobs::SlotRange;
@@ -22,10 +22,14 @@ impl Lines<'_> {
         now: Time,
     ) {
         let fetch = SlotRange { slot, range };
-        let index =
-            self.stripes
-                .state_mut()
-                .new_job(path, parent, array, 0, Work::Fetch(fetch), now);
+        let index = self.stripes.state_mut().new_job(
+            path,
+            parent,
+            array,
+            StripeId::new(0),
+            Work::Fetch(fetch),
+            now,
+        );
         let job = &mut self.stripes.state_mut().jobs_mut()[index];
         job.go_on_with(Work::Fetch(fetch), Phase::Finish);
         let record = job.io();

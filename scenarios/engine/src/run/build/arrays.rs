@@ -15,7 +15,7 @@ use crate::state::flushes::MdFlushes;
 use crate::state::read_balance::{CopyChoice, ReadBalance};
 use crate::state::records::{Array, SharedLine};
 use raidlab_kernel::Table;
-use raidlab_models::{FirmwareRoute, PageTimes, StripeThread};
+use raidlab_models::{FirmwareRoute, PageTimes, SpaceId, StripeThread};
 
 pub(crate) fn build_arrays(plan: &Plan, drives: &[Drive], faults: &mut Faults) -> Vec<Array> {
     let mut arrays = Vec::new();
@@ -24,7 +24,7 @@ pub(crate) fn build_arrays(plan: &Plan, drives: &[Drive], faults: &mut Faults) -
             Ok(layout) => arrays.push(Array {
                 name: array.name.clone(),
                 layout,
-                drives: ids(&array.drives),
+                drives: ids(&array.drives).into(),
                 spares: ids(&array.spares),
                 single: match array.drives[..] {
                     [drive] if array.level == Level::Jbod => Some(DriveId::new(drive)),
@@ -161,9 +161,9 @@ pub(crate) fn build_memories(plan: &Plan, volumes: &mut [Option<Volume>]) -> Mem
             if array.controller != Some(index as u32) {
                 continue;
             }
-            let space = lanes.len() as u32;
+            let space = SpaceId::new(lanes.len() as u32);
             volume.set_cached();
-            let ssd_space = fast.map(|_| space + 1);
+            let ssd_space = fast.map(|_| space.plus(1));
             let caching = Caching::new(
                 ControllerId::new(index as u32),
                 space,
@@ -182,7 +182,7 @@ pub(crate) fn build_memories(plan: &Plan, volumes: &mut [Option<Volume>]) -> Mem
             lanes.extend(fast.map(|drives| lane(drives, 1)));
             spaces.resize(lanes.len(), volume.groups());
         }
-        (!lanes.is_empty()).then(|| ControllerMemory::new(cache, lanes, &spaces))
+        (!lanes.is_empty()).then(|| ControllerMemory::new(cache, lanes.into(), &spaces))
     };
     let caches = plan.controllers.iter().enumerate().map(build).collect();
     Memories::new(served.into(), caches)
@@ -241,7 +241,7 @@ pub(crate) fn build_volumes(
             }
         }
         let host_link = link.filter(|_| !built.straight || built.mirrors);
-        let mut volume = Volume::new(built.layout.clone(), &built.drives, host_link);
+        let mut volume = Volume::new(built.layout.clone(), built.drives.as_slice(), host_link);
         if controller.is_none() {
             let rate = match array.level.parities() {
                 2.. => plan.host.two_parities_bytes_per_s,
