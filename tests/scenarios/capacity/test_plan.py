@@ -19,6 +19,7 @@ from raidlab.scenarios.capacity.question import load_question, question_of
 from raidlab.scenarios.capacity.ranking import misses
 from raidlab.scenarios.report.planner.report import answer, others, report, table, why
 from raidlab.scenarios.results.goals import Measured
+from raidlab.scenarios.running.store import Store
 from raidlab.scenarios.studies import size
 from raidlab.scenarios.studies.running import Running
 
@@ -50,8 +51,21 @@ def question(tmp_path):
     }
 
 
+SHARED = {"store": None}
+"""How runs of a question are made, unless it says otherwise."""
+
+
+@pytest.fixture(scope="module", autouse=True)
+def shared(tmp_path_factory):
+    """Runs that several questions ask for are made once."""
+    path = tmp_path_factory.mktemp("plans") / "runs.sqlite"
+    with Store(path) as store, pytest.MonkeyPatch.context() as patch:
+        patch.setitem(SHARED, "store", store)
+        yield
+
+
 def answered(tree, **more):
-    return plan(question_of(tree), running=Running(**more))
+    return plan(question_of(tree), running=Running(**(SHARED | more)))
 
 
 def test_the_cheapest_of_queues_by_hand(question):
@@ -152,8 +166,8 @@ def test_draws_fit_where_the_closed_form_says_so(question, tmp_path):
 def test_the_same_answer_with_any_number_of_workers(question):
     question["candidates"][0]["counts"] = "3:6"
     question["run"]["duration"] = "4 s"
-    one = answered(question, workers=1).to_dict()
-    assert answered(question, workers=3).to_dict() == one
+    one = answered(question, workers=1, store=None).to_dict()
+    assert answered(question, workers=3, store=None).to_dict() == one
 
 
 def test_halving_finds_the_winner_of_simulating_everything(question):

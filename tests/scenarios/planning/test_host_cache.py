@@ -13,6 +13,8 @@ from raidlab.scenarios.running.simulate import simulate
 from raidlab.scenarios.spec.trees import ArrayTree, HostCacheTree, ScenarioTree, WorkloadTree
 
 SSD = "s4610-480"
+SMALL = [{"model": "teaching-ssd"}]
+"""Half a gigabyte: the cache of a large drive has a record in memory for each of its blocks."""
 
 
 def tree(cache: HostCacheTree | None, load: WorkloadTree, **array: Any) -> ScenarioTree:
@@ -64,7 +66,7 @@ def test_a_line_that_is_written_through_stays_and_one_written_around_goes() -> N
     """Half reads, half writes, each block alike. Around: a read hits if the block's access before
     was a read, which brought it: half of them. Through: all do."""
     both = {"rw": "randrw", "read_share": 0.5, "area": "128 KiB"}
-    cache = {"kind": "bcache", "state": "empty", "sequential_cutoff": "0 B"}
+    cache = {"kind": "bcache", "state": "empty", "sequential_cutoff": "0 B", "drives": SMALL}
     assert hits(run(cache | {"mode": "writearound"}, both)) == pytest.approx(0.5, abs=0.12)
     assert hits(run(cache | {"mode": "writethrough"}, both)) > 0.75
 
@@ -76,7 +78,8 @@ def test_bcache_takes_writes_of_new_blocks_and_dm_cache_does_not() -> None:
         ("dm-writecache", 5_000.0, 1e6),
         ("dm-cache", 50.0, 1_000.0),
     ):
-        short = tree({"kind": kind, "mode": "writeback"}, WRITES | {"area": "8 GB"})
+        cache = {"kind": kind, "mode": "writeback", "drives": SMALL}
+        short = tree(cache, WRITES | {"area": "8 GB"})
         short["run"]["duration"] = "0.5 s"
         found = simulate(build_scenario(short)).rows[0].iops
         assert found is not None and least < found < most, kind
@@ -85,20 +88,21 @@ def test_bcache_takes_writes_of_new_blocks_and_dm_cache_does_not() -> None:
 def test_a_stream_beyond_the_cutoff_is_not_cached() -> None:
     """The area is read through again and again in one stream: nothing beyond 4 MiB comes."""
     load = {"rw": "read", "block_size": "64 KiB", "area": "64 MiB"}
-    assert hits(run({"kind": "bcache"}, load)) < 0.15
-    assert hits(run({"kind": "bcache", "sequential_cutoff": "0 B"}, load)) > 0.5
+    cache = {"kind": "bcache", "drives": SMALL}
+    assert hits(run(cache, load)) < 0.15
+    assert hits(run(cache | {"sequential_cutoff": "0 B"}, load)) > 0.5
 
 
 def test_a_cache_of_half_the_area_serves_half_of_the_reads() -> None:
     """LRU under uniform accesses holds any blocks: those that fit, 0.5 GB of 1 GB."""
-    cache = WARM | {"drives": [{"model": "teaching-ssd"}], "promote_after": 1}
+    cache = WARM | {"drives": SMALL, "promote_after": 1}
     found = hits(run(cache, READS | {"area": "1 GB"}))
     assert found == pytest.approx(0.5, abs=0.04)
 
 
 def test_reads_bring_nothing_into_dm_writecache() -> None:
     """Each of 256 blocks is read fifty times within a second."""
-    short = tree({"kind": "dm-writecache"}, READS | {"area": "1 MiB"})
+    short = tree({"kind": "dm-writecache", "drives": SMALL}, READS | {"area": "1 MiB"})
     short["run"]["duration"] = "1 s"
     result = simulate(build_scenario(short))
     assert result.results[0]["ios"] > 50 * 256
