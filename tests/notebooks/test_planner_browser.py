@@ -17,6 +17,8 @@ from tests.notebooks.conftest import UNNAMED
 from tests.notebooks.test_planner import IOSTAT, TODAY
 
 PATIENCE_MS = 60_000
+POLL_MS = 100
+"""Between two looks: a look at every frame makes the browser draw each."""
 _TABS = 80
 _FILE = """(input, [name, text]) => {
   const given = new DataTransfer();
@@ -56,13 +58,17 @@ def answered(page):
     page.wait_for_function(
         "document.getElementById('status').textContent.startsWith('Answered')",
         timeout=PATIENCE_MS,
+        polling=POLL_MS,
     )
 
 
 def narrow_down(page):
-    """One system, so that few runs answer."""
+    """One system and few I/Os, so that few and short runs answer."""
     page.evaluate("""() => {
-      for (const [id, value] of [["count_from", 2], ["count_to", 2]]) {
+      const least = {
+        count_from: 2, count_to: 2, rate: 1000, block_kib: 64, area_gb: 20, years: 0,
+      };
+      for (const [id, value] of Object.entries(least)) {
         document.getElementById(id).value = value;
         document.getElementById(id).dispatchEvent(new Event("input"));
       }
@@ -95,6 +101,7 @@ def test_a_question_is_asked_by_keyboard_alone(page):
     page.wait_for_function(
         "document.querySelector('#shown .answer').textContent.includes('None of 1')",
         timeout=PATIENCE_MS,
+        polling=POLL_MS,
     )
     with page.expect_download() as download:
         page.locator("#downloads a", has_text="question.toml").focus()
@@ -109,6 +116,8 @@ def test_an_offer_is_added_by_keyboard_and_nothing_else_is_compared(page):
     page.keyboard.press("ArrowDown")
     assert not page.locator("#count_from").is_visible()
     page.fill("#offer_count", "2")
+    page.fill("#rate", "1000")
+    page.fill("#area_gb", "20")
     to(page, "add-offer")
     page.keyboard.press("Enter")
     assert "2 x" in page.locator("#offers li").inner_text()
