@@ -95,13 +95,16 @@ const EMPTY_SLOT: Slot = Slot {
 pub struct SsdCache {
     /// By line of the array: its access count, or its slot.
     entries: Entries,
+    /// Those that were ever used: what is never used takes no memory.
     slots: Table<SlotId, Slot>,
     /// Neighbours of each slot in `clean` or `dirty`, in the order of use.
     links: Table<SlotId, RecencyLink<SlotId>>,
     clean: RecencyList<SlotId>,
     dirty: RecencyList<SlotId>,
     free: Vec<SlotId>,
-    /// Slots from here on have never been used.
+    /// Slots that there are.
+    size: u32,
+    /// Slots from here on have not been used since all was lost.
     fresh: SlotId,
     promote_after: u32,
     dirty_max: u32,
@@ -131,11 +134,12 @@ impl SsdCache {
         let slots = params.slots as usize;
         Ok(SsdCache {
             entries: Entries::new(params.lines as usize),
-            slots: vec![EMPTY_SLOT; slots].into(),
-            links: vec![RecencyLink::NONE; slots].into(),
+            slots: Vec::with_capacity(slots).into(),
+            links: Vec::with_capacity(slots).into(),
             clean: RecencyList::default(),
             dirty: RecencyList::default(),
             free: Vec::with_capacity(1024.min(slots)),
+            size: params.slots,
             fresh: SlotId::new(0),
             promote_after: params.promote_after.clamp(1, PROMOTE_AFTER_MAX),
             dirty_max: (f64::from(params.slots) * params.dirty_share) as u32,
@@ -166,7 +170,7 @@ impl SsdCache {
 
     /// Lines that fit on the SSDs.
     pub fn slots(&self) -> u32 {
-        self.slots.len() as u32
+        self.size
     }
 
     /// Lines that are newer than the array.
@@ -285,7 +289,11 @@ impl SsdCache {
 
     fn unused(&mut self) -> Option<SlotId> {
         let slot = self.fresh;
-        (slot.index() < self.slots.len()).then(|| {
+        (slot.number() < self.size).then(|| {
+            if slot.index() == self.slots.len() {
+                self.slots.push(EMPTY_SLOT);
+                self.links.push(RecencyLink::NONE);
+            }
             self.fresh = slot.plus(1);
             slot
         })
@@ -440,7 +448,7 @@ impl SsdCache {
 
     /// The next line to write back, if one should be: its slot.
     pub fn next_to_clean(&mut self) -> Option<SlotId> {
-        let full = self.free.is_empty() && self.fresh.index() == self.slots.len();
+        let full = self.free.is_empty() && self.fresh.number() == self.size;
         let needed = full && self.clean.is_empty() && self.counts.leaving == 0;
         if self.dirty.len() <= self.dirty_max && !needed {
             return None;
