@@ -30,6 +30,8 @@ from raidlab.scenarios.running.store import (
 )
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from raidlab.calibration.fitting.comparison.compare import Agreement
 
 DONE, DOES_NOT_HOLD, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
@@ -297,13 +299,23 @@ class Telling:
         self._tell = self._begin(f"{self._what}, {name}")
 
 
+def _terminal() -> Console | None:
+    """What draws on standard error; None where it draws nothing, and need not be loaded."""
+    if not sys.stderr.isatty():
+        return None
+    from rich.console import Console
+
+    console = Console(stderr=True)
+    return console if console.is_terminal else None
+
+
 @contextmanager
 def progress(what: str) -> Iterator[Telling]:
     """Shows how far a command is: a bar on a terminal, a line now and then elsewhere."""
-    if not sys.stderr.isatty():
+    console = _terminal()
+    if console is None:
         yield Telling(_lines, what)
         return
-    from rich.console import Console
     from rich.progress import (
         BarColumn,
         MofNCompleteColumn,
@@ -312,10 +324,6 @@ def progress(what: str) -> Iterator[Telling]:
         TimeRemainingColumn,
     )
 
-    console = Console(stderr=True)
-    if not console.is_terminal:
-        yield Telling(_lines, what)
-        return
     columns = (
         TextColumn("{task.description}", markup=False),
         BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(),

@@ -15,6 +15,11 @@ pub trait Id: Copy + Eq {
     fn at(index: usize) -> Self;
     /// Its place in a table.
     fn index(self) -> usize;
+    /// It, unless it is none.
+    #[inline]
+    fn some(self) -> Option<Self> {
+        (self != Self::NONE).then_some(self)
+    }
 }
 
 /// Declares kinds of numbers: for each a type that is its number, and no other one's. One that has
@@ -83,7 +88,7 @@ macro_rules! id {
             /// It, unless it is none.
             #[inline]
             pub fn some(self) -> Option<$name> {
-                (self != $name::NONE).then_some(self)
+                $crate::Id::some(self)
             }
 
             /// `count` of them, this one first.

@@ -64,12 +64,6 @@ impl<I: Id> Default for RecencyList<I> {
     }
 }
 
-/// A number, unless it is none.
-#[inline]
-fn some<I: Id>(slot: I) -> Option<I> {
-    (slot != I::NONE).then_some(slot)
-}
-
 impl<I: Id> RecencyList<I> {
     /// Number of slots in the list.
     #[inline]
@@ -86,7 +80,7 @@ impl<I: Id> RecencyList<I> {
     /// The slot that was used longest ago.
     #[inline]
     pub fn oldest(&self) -> Option<I> {
-        some(self.oldest)
+        self.oldest.some()
     }
 
     /// Puts a slot in as the one used last.
@@ -96,7 +90,7 @@ impl<I: Id> RecencyList<I> {
             newer: I::NONE,
             older: self.newest,
         };
-        match some(self.newest) {
+        match self.newest.some() {
             None => self.oldest = slot,
             Some(newest) => slots[newest].link_mut().newer = slot,
         }
@@ -111,7 +105,7 @@ impl<I: Id> RecencyList<I> {
             newer: self.oldest,
             older: I::NONE,
         };
-        match some(self.oldest) {
+        match self.oldest.some() {
             None => self.newest = slot,
             Some(oldest) => slots[oldest].link_mut().older = slot,
         }
@@ -123,11 +117,11 @@ impl<I: Id> RecencyList<I> {
     #[inline]
     pub fn remove<T: Linked<I>>(&mut self, slots: &mut Table<I, T>, slot: I) {
         let RecencyLink { newer, older } = slots[slot].link();
-        match some(newer) {
+        match newer.some() {
             None => self.newest = older,
             Some(newer) => slots[newer].link_mut().older = older,
         }
-        match some(older) {
+        match older.some() {
             None => self.oldest = newer,
             Some(older) => slots[older].link_mut().newer = newer,
         }
@@ -145,8 +139,8 @@ impl<I: Id> RecencyList<I> {
 
     /// The slots, the one used longest ago first.
     pub fn oldest_first<T: Linked<I>>(&self, slots: &Table<I, T>) -> impl Iterator<Item = I> {
-        let newer = move |slot: &I| some(slots[*slot].link().newer);
-        std::iter::successors(some(self.oldest), newer)
+        let newer = move |slot: &I| slots[*slot].link().newer.some();
+        std::iter::successors(self.oldest.some(), newer)
     }
 }
 

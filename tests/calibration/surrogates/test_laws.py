@@ -96,7 +96,7 @@ def test_a_server_is_found_again(spread):
     found = select(seen(rates))
     assert found.chosen.form.family is Family.SERVER and not found.no_law
     assert found.chosen.form.law.spread == spread
-    # The same measurement is looked at once, another one by itself.
+    # Each measurement is looked at once.
     assert select(seen(rates)) is found
     assert found.chosen.predictor.rates(GRID) == pytest.approx(rates, rel=0.02)
     assert found.chosen.p90_pct < found.lines.p90_pct
