@@ -6,6 +6,9 @@ use crate::ssd::preconditioning::tiling::Tiling;
 use crate::ssd::translation::{Translation, Untimed};
 use raidlab_kernel::Stream;
 
+/// Writes that are drawn before the first of them is made: so many wait for memory together.
+const DRAWN_AHEAD: usize = 32;
+
 /// A load's region of a tile.
 #[derive(Clone, Copy)]
 pub(super) struct Area {
@@ -35,11 +38,20 @@ impl Area {
 
     fn write_randomly(self, tile: &mut Translation, writes: u64, draws: &mut Stream) {
         let blocks = (self.units / self.block).max(1);
-        for _ in 0..writes.div_ceil(self.block) {
-            let start = self.first + draws.below(blocks) * self.block;
-            for unit in start..start + self.block {
-                tile.write(UnitId::new(unit as u32), &mut Untimed);
+        let mut left = writes.div_ceil(self.block) as usize;
+        let mut drawn = [0; DRAWN_AHEAD];
+        while left > 0 {
+            let starts = &mut drawn[..DRAWN_AHEAD.min(left)];
+            for start in &mut *starts {
+                *start = self.first + draws.below(blocks) * self.block;
+                tile.prefetch(UnitId::new(*start as u32));
             }
+            for &mut start in &mut *starts {
+                for unit in start..start + self.block {
+                    tile.write(UnitId::new(unit as u32), &mut Untimed);
+                }
+            }
+            left -= starts.len();
         }
     }
 }
