@@ -66,14 +66,24 @@ impl Translation {
         let start = self.space.start(block);
         let mut homes = std::mem::take(&mut self.moving);
         homes.clear();
-        let slots = start.row(next);
-        let valid: Vec<NandSlot> = slots
-            .filter(|&slot| self.map.is_valid(block, slot))
+        let valid: Vec<u64> = (0..next)
+            .step_by(64)
+            .map(|at| self.map.valid(block, start.plus(at), 64.min(next - at)))
             .collect();
         self.map.take_out(block, start, next, &mut homes);
         self.map.rewrite(block);
-        for (&home, slot) in homes.iter().zip(valid) {
-            self.map.put(&[home], slot);
+        let mut left = homes.as_slice();
+        for (window, mut valid) in (0..).zip(valid) {
+            let mut slot = start.plus(64 * window);
+            while valid != 0 {
+                let hole = valid.trailing_zeros();
+                let (row, rest) = left.split_at((valid >> hole).trailing_ones() as usize);
+                self.map.put(row, slot.plus(hole));
+                let end = hole + row.len() as u32;
+                valid = valid.checked_shr(end).unwrap_or(0);
+                slot = slot.plus(end);
+                left = rest;
+            }
         }
         self.moving = homes;
     }
