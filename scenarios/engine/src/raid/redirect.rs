@@ -1,6 +1,6 @@
 //! Where a line of an array lies now: on its own drives or in a slot of its SSD cache.
 
-use crate::ids::{ArrayId, StripeId};
+use crate::ids::{ArrayId, ColumnId, StripeId};
 use crate::layout::{Extent, Ranges};
 use crate::raid::volume::Volumes;
 use raidlab_io::ByteRange;
@@ -172,14 +172,14 @@ pub(crate) struct SlotPlace {
     pub array: ArrayId,
     /// Its stripe and column.
     pub stripe: StripeId,
-    pub column: u32,
+    pub column: ColumnId,
     unit: Option<u64>,
 }
 
 impl SlotPlace {
     /// Where bytes of a group of the array lie in the line's one unit.
     pub fn extent(&self, of: Extent) -> Extent {
-        let before = self.unit.map_or(0, |unit| of.column * unit as u32);
+        let before = self.unit.map_or(0, |unit| of.column.number() * unit as u32);
         Extent {
             column: self.column,
             start: before + of.start,
@@ -222,7 +222,7 @@ impl Redirect {
             slot,
             array: self.slots.array,
             stripe: StripeId::new(u64::from(slot.number()) / self.slots.columns),
-            column: (u64::from(slot.number()) % self.slots.columns) as u32,
+            column: ColumnId::new((u64::from(slot.number()) % self.slots.columns) as u32),
             unit: self.slots.unit,
         }
     }

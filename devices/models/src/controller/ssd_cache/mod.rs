@@ -353,7 +353,7 @@ impl SsdCache {
 
     /// Slots with lines that are newer than the array.
     pub fn dirty_slots(&self) -> impl Iterator<Item = SlotId> + '_ {
-        let used = SlotId::new(0).row(self.fresh.number());
+        let used = SlotId::first(self.fresh.number());
         used.filter(|&slot| self.is_dirty(slot))
     }
 
@@ -374,7 +374,7 @@ impl SsdCache {
         self.pins.clear();
         self.free.clear();
         self.counts.dropped = 0;
-        for slot in SlotId::new(0).row(self.fresh.number()) {
+        for slot in SlotId::first(self.fresh.number()) {
             match self.slots[slot].state {
                 State::Coming | State::Spoiled => {
                     self.arrived(slot, CopyEnd::Failed);

@@ -85,7 +85,7 @@ impl MediaCache {
             size,
             band,
             records: vec![nothing; records as usize].into(),
-            free: RecordId::new(0).row(records).rev().collect(),
+            free: RecordId::first(records).rev().collect(),
             newest: vec![RecordId::NONE; bands as usize].into(),
             first: RecordId::NONE,
             last: RecordId::NONE,
