@@ -62,6 +62,7 @@ impl ShingledFront {
         let place = self.place_of(model, range);
         self.queue.push(Waiting {
             io,
+            lbn,
             place,
             sectors: (end - lbn) as u32,
             ready,
@@ -69,12 +70,10 @@ impl ShingledFront {
         });
     }
 
-    /// Where a read begins, with its logical sector.
+    /// Where a read begins.
     fn place_of(&mut self, model: &Model, range: SectorRange) -> Place {
         (self.media).locate(range, model.first_band, &mut self.pieces);
-        let mut place = model.geometry.place(self.pieces[0].at.number());
-        place.lbn = range.lbn;
-        place
+        model.geometry.place(self.pieces[0].at.number())
     }
 
     /// Reads for the command that is next: its pieces one after the other.
@@ -87,11 +86,11 @@ impl ShingledFront {
         let Some(index) = next else { return };
         let waiting = self.queue.take(index);
         self.free = self.free.max(waiting.ready);
-        let end = waiting.place.lbn + u64::from(waiting.sectors);
+        let end = waiting.lbn + u64::from(waiting.sectors);
         // What is in the buffer need not be read again; what was written meanwhile has moved.
-        let lbn = match self.buffer.held(SectorRange::new(waiting.place.lbn, end)) {
+        let lbn = match self.buffer.held(SectorRange::new(waiting.lbn, end)) {
             Held::UpTo(sector) => sector,
-            _ => waiting.place.lbn,
+            _ => waiting.lbn,
         };
         (self.media).locate(
             SectorRange::new(lbn, end),
