@@ -146,20 +146,14 @@ impl Layout {
         if let Some(spread) = &self.declustered {
             return spread.unit_at(member, row);
         }
-        let column = match self.level {
+        let (stripe, column) = match self.level {
             Level::Jbod => {
                 let start = self.concatenated.as_ref()?.start(member)?;
-                return Some((
-                    start.stripe.plus(row.number()),
-                    Role::Data(ColumnId::new(0)),
-                ));
+                (start.stripe.plus(row.number()), ColumnId::new(0))
             }
-            Level::Raid0 => member.number(),
-            Level::Raid1 => 0,
-            Level::Raid10 | Level::Raid1e => {
-                let (stripe, column) = self.mirrored.as_ref()?.unit_at(member, row)?;
-                return Some((stripe, Role::Data(column)));
-            }
+            Level::Raid0 => (StripeId::new(row.number()), ColumnId::new(member.number())),
+            Level::Raid1 => (StripeId::new(row.number()), ColumnId::new(0)),
+            Level::Raid10 | Level::Raid1e => self.mirrored.as_ref()?.unit_at(member, row)?,
             Level::Raid5 | Level::Raid6 | Level::Raid50 | Level::Raid60 => {
                 let stripe = self.rotated.stripe_at(member, row);
                 let data = ColumnId::first(self.columns()).map(Role::Data);
@@ -169,9 +163,6 @@ impl Layout {
                     .map(|role| (stripe, role));
             }
         };
-        Some((
-            StripeId::new(row.number()),
-            Role::Data(ColumnId::new(column)),
-        ))
+        Some((stripe, Role::Data(column)))
     }
 }

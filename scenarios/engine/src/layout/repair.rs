@@ -64,10 +64,7 @@ impl<'a, L: Fn(Role) -> Option<Unit<'a>>> Stripe<'_, L> {
             0 => (0, self.copies),
             _ => (self.columns, 0),
         };
-        let column = self
-            .extents
-            .first()
-            .map_or(ColumnId::new(0), |extent| extent.column);
+        let column = self.extents.first().map_or(ColumnId::new(0), |e| e.column);
         let data = ColumnId::first(columns).map(Role::Data);
         let parity = ParityId::first(self.parities).map(Role::Parity);
         let copies = CopyId::first(copies).map(move |copy| Role::Copy(column, copy));

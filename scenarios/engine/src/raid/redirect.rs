@@ -318,10 +318,8 @@ impl Redirects {
         match (above, redirect) {
             (Some(above), Some(redirect)) => {
                 let slot = SlotId::new((offset / redirect.line_bytes()) as u32);
-                (
-                    above,
-                    redirect.range(slot).offset + offset % redirect.line_bytes(),
-                )
+                let within = offset % redirect.line_bytes();
+                (above, redirect.range(slot).offset + within)
             }
             _ => (array, offset),
         }

@@ -103,14 +103,10 @@ impl<'a> Content<'a> {
     ) -> Vec<Option<u64>> {
         let volume = self.stripes.state().volume(array);
         let geometry = volume.geometry();
-        let roles = if data {
-            ColumnId::first(geometry.columns())
-                .map(Role::Data)
-                .collect::<Vec<_>>()
-        } else {
-            ParityId::first(geometry.parities())
-                .map(Role::Parity)
-                .collect()
+        let (columns, parities) = (geometry.columns(), geometry.parities());
+        let roles: Vec<Role> = match data {
+            true => ColumnId::first(columns).map(Role::Data).collect(),
+            false => ParityId::first(parities).map(Role::Parity).collect(),
         };
         let content = |role| {
             let place = volume.place(stripe, role);

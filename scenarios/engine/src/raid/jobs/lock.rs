@@ -193,9 +193,6 @@ fn lock_key(job: &Job, volumes: &Volumes) -> Option<LockKey> {
         // One drive holds the data: its own order decides.
         return None;
     }
-    let column = job
-        .extents
-        .first()
-        .map_or(ColumnId::new(0), |extent| extent.column);
+    let column = job.extents.first().map_or(ColumnId::new(0), |e| e.column);
     Some(volume.lock_key(job.array, job.stripe, column))
 }

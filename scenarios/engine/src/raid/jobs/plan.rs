@@ -360,9 +360,8 @@ fn checked_data<'a>(job: &'a Job, volume: &'a Volume) -> impl Iterator<Item = Ro
 fn checked_against<'a>(job: &'a Job, volume: &'a Volume) -> impl Iterator<Item = Role> + 'a {
     let parities = ParityId::first(volume.geometry().parities()).map(Role::Parity);
     let copies = job.extents.iter().flat_map(|extent| {
-        CopyId::first(volume.geometry().copies())
-            .skip(1)
-            .map(move |copy| Role::Copy(extent.column, copy))
+        let others = CopyId::first(volume.geometry().copies()).skip(1);
+        others.map(move |copy| Role::Copy(extent.column, copy))
     });
     parities.chain(copies)
 }
