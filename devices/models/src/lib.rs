@@ -34,9 +34,9 @@ pub use crate::stripe_thread::{PageTimes, STRIPE_PAGE, StripeThread};
 pub use bounds::{Bounds, LowerBound};
 pub use c_states::CStateParams;
 pub use controller::{
-    Cache, Chip, ChipParams, CopyEnd, Eligible, FirmwareRoute, Found, GroupId, GroupSlot,
-    LINE_SECTORS, Leaving, LineKey, Lookup, PAGE, PROMOTE_AFTER_MAX, ReferenceCounts, SECTOR,
-    Sectors, SlotId, SpaceId, SsdCache, SsdCacheParams, Table, Task, Throughput, sectors,
+    ArrayLine, Cache, Chip, ChipParams, CopyEnd, Eligible, FirmwareRoute, Found, GroupId,
+    GroupSlot, LINE_SECTORS, Leaving, LineKey, Lookup, PAGE, PROMOTE_AFTER_MAX, ReferenceCounts,
+    SECTOR, Sectors, SlotId, SpaceId, SsdCache, SsdCacheParams, Table, Task, Throughput, sectors,
 };
 pub use device::{Device, DeviceParams};
 pub use fault::{About, Fault};

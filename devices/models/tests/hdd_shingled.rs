@@ -110,6 +110,19 @@ fn a_read_finds_what_was_written_in_the_log_and_the_rest_at_home() {
     assert_eq!(both.parts[Part::Seek].0, 2 * (900_000 + 436_000));
 }
 
+/// The head stands at sector 1,000,008 + 48,000 of the medium. Ahead of it are 1,010,000 and 1,100,000
+/// at home; 1,050,000 is in the log, the medium's first sectors, so it is last.
+#[test]
+fn an_ascending_order_is_that_of_the_medium() {
+    let mut rig = Rig::new(&drive(&[("/scheduler/policy", json!("c_look"))]));
+    write(&mut rig, 1_050_000, 8);
+    for lbn in [1_000_000, 1_050_000, 1_100_000, 1_010_000] {
+        rig.submit(Op::Read, lbn * SECTOR, 8 * SECTOR);
+    }
+    let order = [(); 4].map(|()| rig.next().unwrap().offset / SECTOR);
+    assert_eq!(order, [1_000_000, 1_010_000, 1_100_000, 1_050_000]);
+}
+
 #[test]
 fn a_stream_goes_straight_to_its_bands_from_the_second_on() {
     let mut rig = Rig::new(&drive(&[memory(4096)]));

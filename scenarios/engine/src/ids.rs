@@ -23,6 +23,12 @@ ids! {
     MemberId;
     /// A drive's worth of spare space that is spread over an array.
     SpareId;
+    /// A data column of an array's stripes.
+    ColumnId;
+    /// A copy of a data unit, by its number among those of the unit.
+    CopyId;
+    /// A parity of a stripe: the exclusive or, or the second one.
+    ParityId;
     /// A stripe of an array: units of all its columns.
     StripeId: u64;
     /// What a lock covers: an array's number and, in the lower 48 bits, that of a group.

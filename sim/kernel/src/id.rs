@@ -91,6 +91,12 @@ macro_rules! id {
                 $crate::Id::some(self)
             }
 
+            /// The first ones, as many as `count`.
+            #[inline]
+            pub fn first(count: $bits) -> impl DoubleEndedIterator<Item = $name> + Clone {
+                $name(0).row(count)
+            }
+
             /// `count` of them, this one first.
             #[inline]
             pub fn row(

@@ -6,7 +6,7 @@
 //! `(offset + (h + (S-1)c) track_skew + c cylinder_skew + s) / T` revolutions, with `c`, `h`, `s`
 //! counted inside the zone, `S` heads and `T` sectors a track. See docs/explanation/hard-disk.md.
 
-use super::ids::{CylinderId, HeadId, ZoneId};
+use super::ids::{CylinderId, HeadId, ZoneId, ZoneSector};
 use super::params::{GeometryParams, HeadOrder, Sparing, ZoneParams};
 use super::slips::Slips;
 use crate::check::Check;
@@ -74,7 +74,7 @@ struct Zone {
     angle_per_sector: u64,
     slips: Slips,
     /// (bad, replacement), ascending.
-    defects: Vec<(u64, u64)>,
+    defects: Vec<(ZoneSector, ZoneSector)>,
 }
 
 /// Where all sectors of a drive lie.
@@ -178,6 +178,7 @@ impl Geometry {
         }
         let zone = &self.zones[index];
         let (physical, run) = zone.physical(self.heads, lbn);
+        let physical = physical.number();
         let per_track = u64::from(zone.sectors_per_track);
         let per_cylinder = per_track * u64::from(self.heads);
         let cylinder = (physical / per_cylinder) as u32;
@@ -238,12 +239,15 @@ impl Zone {
             zone.spares,
             &format!("spares, slips and empty sectors must leave some of the zone's {raw} sectors"),
         );
-        let mut defects = zone.defects.clone();
-        defects.retain(|(bad, replacement)| bad != replacement);
+        let defects = zone.defects.iter();
+        let mut defects: Vec<_> = defects
+            .filter(|(bad, replacement)| bad != replacement)
+            .map(|&(bad, replacement)| (ZoneSector::new(bad), ZoneSector::new(replacement)))
+            .collect();
         defects.sort_unstable();
         for &(bad, replacement) in &defects {
             check.that(
-                bad < raw && replacement < raw,
+                bad.number().max(replacement.number()) < raw,
                 &format!("{key}.defects"),
                 format!("({bad}, {replacement})"),
                 &format!("sectors of the zone, below {raw}"),
@@ -276,7 +280,7 @@ impl Zone {
     fn check_layout(&self, heads: u32, raw: u64, key: &str, check: &mut Check) {
         let last = self.physical(heads, self.end_lbn - 1).0;
         check.that(
-            last < raw,
+            last.number() < raw,
             &format!("{key}.slips"),
             format!("{} slips", self.slips.len()),
             "no more than the zone's spares make up for",
@@ -293,12 +297,12 @@ impl Zone {
         }
     }
 
-    fn is_bad(&self, physical: u64) -> bool {
+    fn is_bad(&self, physical: ZoneSector) -> bool {
         self.defects.iter().any(|defect| defect.0 == physical)
     }
 
-    /// True if a logical sector lies at this physical index, without regard to defects.
-    fn contains(&self, heads: u32, physical: u64) -> bool {
+    /// True if a logical sector lies at this place, without regard to defects.
+    fn contains(&self, heads: u32, physical: ZoneSector) -> bool {
         let (mut low, mut high) = (self.first_lbn, self.end_lbn);
         while low < high {
             let middle = low + (high - low) / 2;
@@ -311,18 +315,18 @@ impl Zone {
         false
     }
 
-    /// Physical index in the zone before defects are remapped, and the sectors from there on
+    /// The place in the zone before defects are remapped, and the sectors from there on
     /// that neither a slip nor a spare interrupts.
     #[inline]
-    fn undefected(&self, heads: u32, lbn: u64) -> (u64, u64) {
+    fn undefected(&self, heads: u32, lbn: u64) -> (ZoneSector, u64) {
         let index = lbn - self.first_lbn + self.empty;
         let (physical, run) = self.slips.physical(self.sectors_per_track, heads, index);
-        (physical, run.min(self.end_lbn - lbn))
+        (ZoneSector::new(physical), run.min(self.end_lbn - lbn))
     }
 
-    /// Physical index in the zone, and an upper bound of the uninterrupted run from there on.
+    /// The place in the zone, and an upper bound of the uninterrupted run from there on.
     #[inline]
-    fn physical(&self, heads: u32, lbn: u64) -> (u64, u64) {
+    fn physical(&self, heads: u32, lbn: u64) -> (ZoneSector, u64) {
         let (physical, run) = self.undefected(heads, lbn);
         if self.defects.is_empty() {
             return (physical, run);
@@ -330,7 +334,7 @@ impl Zone {
         let next = self.defects.partition_point(|defect| defect.0 < physical);
         match self.defects.get(next) {
             Some(&(bad, replacement)) if bad == physical => (replacement, 1),
-            Some(&(bad, _)) => (physical, run.min(bad - physical)),
+            Some(&(bad, _)) => (physical, run.min(bad.since(physical))),
             None => (physical, run),
         }
     }

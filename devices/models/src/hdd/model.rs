@@ -1,7 +1,7 @@
 //! What all drives of one entry in the plan share: tables and settings, built once.
 
 use super::geometry::Geometry;
-use super::ids::ZoneId;
+use super::ids::{MediumSector, ZoneId};
 use super::media_op::MediaOp;
 use super::params::{
     BufferParams, HddParams, InterfaceParams, SECTOR_BYTES, SchedulerParams, ShingledParams,
@@ -80,7 +80,7 @@ pub struct Model {
     pub power: Option<ArmPowerParams>,
     /// Bands of tracks that overlap.
     pub shingled: Option<ShingledParams>,
-    /// Physical sector of the first logical one: what the media cache of a shingled disk takes.
+    /// Sectors before the first logical one: what the media cache of a shingled disk takes.
     pub first_band: u64,
 }
 
@@ -119,6 +119,11 @@ impl Model {
     pub fn keeps_writes(&self) -> bool {
         let cache = self.write_cache.as_ref();
         cache.is_some_and(|cache| cache.persistent)
+    }
+
+    /// Where a logical sector of a shingled disk lies, if it is at home.
+    pub fn home(&self, lbn: u64) -> MediumSector {
+        MediumSector::new(lbn + self.first_band)
     }
 
     /// Mean time to position the arm `cylinders` cylinders away, and back.

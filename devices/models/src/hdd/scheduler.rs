@@ -13,7 +13,7 @@
 //! passes while an older command waits; and nothing waits beyond the age limit.
 
 use super::geometry::{Place, Target};
-use super::ids::{CylinderId, HeadId};
+use super::ids::CylinderId;
 use super::mechanics::Arm;
 use super::media_op::MediaOp;
 use super::model::Model;
@@ -26,22 +26,9 @@ use raidlab_kernel::{Nanos, Time, prefetch_all};
 /// What a choice by position reads of a command.
 #[derive(Clone, Copy, Debug)]
 struct Candidate {
-    cylinder: CylinderId,
-    angle: u32,
-    head: HeadId,
+    target: Target,
     op: MediaOp,
     handicap: u64,
-}
-
-impl Candidate {
-    #[inline(always)]
-    fn target(&self) -> Target {
-        Target {
-            cylinder: self.cylinder,
-            angle: self.angle,
-            head: self.head,
-        }
-    }
 }
 
 /// A command that waits for the arm.
@@ -49,7 +36,9 @@ impl Candidate {
 pub struct Waiting {
     /// Its record.
     pub io: IoId,
-    /// Its first sector.
+    /// Its first logical sector.
+    pub lbn: u64,
+    /// Where that lies.
     pub place: Place,
     /// Sectors.
     pub sectors: u32,
@@ -142,16 +131,8 @@ impl Queue {
         if self.waiting.is_empty() {
             self.oldest = waiting.ready;
         }
-        let place = &waiting.place;
-        let Target {
-            cylinder,
-            angle,
-            head,
-        } = place.target();
         self.candidates.push(Candidate {
-            cylinder,
-            angle,
-            head,
+            target: waiting.place.target(),
             op: waiting.op,
             handicap: self.handicap(waiting.ready),
         });
@@ -159,9 +140,9 @@ impl Queue {
             MediaOp::Read => 0,
             MediaOp::Write => WRITE,
         };
-        self.firsts.push(place.lbn | kind);
+        self.firsts.push(waiting.lbn | kind);
         self.ends
-            .push((place.lbn + u64::from(waiting.sectors)) | kind);
+            .push((waiting.lbn + u64::from(waiting.sectors)) | kind);
         self.deferred += usize::from(waiting.deferred);
         self.waiting.push(Waiting {
             number: self.arrivals,
@@ -304,7 +285,7 @@ impl Queue {
         now: Time,
     ) -> Option<CylinderId> {
         let (index, _) = self.choose_joined(model, arm, at, now)?;
-        Some(self.candidates[index].cylinder)
+        Some(self.candidates[index].target.cylinder)
     }
 
     /// Looks up the oldest command, and since when it waits.
@@ -327,7 +308,7 @@ impl Queue {
         let estimate = Estimate::new(model, arm, now);
         let (mut best, mut least) = (0, u64::MAX);
         for (index, candidate) in self.candidates.iter().enumerate() {
-            let access = estimate.access(candidate.target(), candidate.op);
+            let access = estimate.access(candidate.target, candidate.op);
             let score = access.0 + candidate.handicap;
             if score < least && may_be_next(index) {
                 (best, least) = (index, score);
@@ -355,7 +336,7 @@ impl Queue {
             .enumerate()
             .min_by_key(|(_, waiting)| key(waiting))?;
         let candidate = &self.candidates[best];
-        let access = Estimate::new(model, arm, now).access(candidate.target(), candidate.op);
+        let access = Estimate::new(model, arm, now).access(candidate.target, candidate.op);
         Some((best, access.0 as i64))
     }
 

@@ -133,6 +133,7 @@ impl ScsiFront {
             let place = model.geometry.place(record.offset / SECTOR_BYTES);
             self.queue.push(Waiting {
                 io,
+                lbn: place.lbn,
                 place,
                 op,
                 ready: now,

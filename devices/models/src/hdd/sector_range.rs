@@ -3,7 +3,7 @@
 use super::params::SECTOR_BYTES;
 use raidlab_io::ByteRange;
 
-/// Sectors in a row, from `lbn` to before `end`; logical ones, or as they lie on the medium.
+/// Sectors in a row, from `lbn` to before `end`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SectorRange {
     /// The first one.

@@ -110,7 +110,7 @@ impl WriteCache {
         WriteCache {
             extents: vec![Extent::default(); params.extents as usize].into(),
             candidates: vec![FREE; params.extents as usize].into(),
-            free: CacheSlot::new(0).row(params.extents as u16).rev().collect(),
+            free: CacheSlot::first(params.extents as u16).rev().collect(),
             bins: vec![CacheSlot::NONE; bins.count()].into(),
             occupied: Bits::new(bins.count()),
             shift: bins.shift,

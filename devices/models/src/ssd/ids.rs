@@ -17,6 +17,8 @@ ids! {
     NandSlot;
     /// A mapping unit, in the order of the host's addresses.
     UnitId;
+    /// Where data lie in the order of addresses, by the unit whose place it would be.
+    LogPlace;
     /// A mapping unit by the number that the map's tables have for it.
     HomeId;
     /// A tile: a part of the drive that begins as the simulated one ended.

@@ -1,6 +1,6 @@
 //! Tokens of jobs: what each has read of its stripe, and the data, parity and copies it makes.
 
-use crate::ids::JobId;
+use crate::ids::{ColumnId, CopyId, JobId, ParityId};
 use crate::integrity::sectors::sectors;
 use crate::integrity::tokens::Tokens;
 use crate::layout::{Role, WriteStrategy, galois};
@@ -20,20 +20,21 @@ pub(super) struct StripeTokens {
 /// copies 14.
 pub(super) fn key(role: Role, sector: u64) -> u64 {
     let (kind, copy, column) = match role {
-        Role::Data(column) => (0, 0, column),
-        Role::Parity(which) => (1, 0, which),
-        Role::Copy(column, copy) => (2, copy, column),
+        Role::Data(column) => (0, 0, column.number()),
+        Role::Parity(which) => (1, 0, which.number()),
+        Role::Copy(column, copy) => (2, copy.number(), column.number()),
     };
     kind << 62 | u64::from(copy) << 48 | u64::from(column) << 24 | sector
 }
 
 /// The role and the sector of a number.
 fn role_at(key: u64) -> (Role, u64) {
-    let column = (key >> 24) as u32 & 0xff_ffff;
+    let unit = (key >> 24) as u32 & 0xff_ffff;
+    let column = ColumnId::new(unit);
     let role = match key >> 62 {
         0 => Role::Data(column),
-        1 => Role::Parity(column),
-        _ => Role::Copy(column, (key >> 48) as u32 & 0x3fff),
+        1 => Role::Parity(ParityId::new(unit)),
+        _ => Role::Copy(column, CopyId::new((key >> 48) as u32 & 0x3fff)),
     };
     (role, key & 0xff_ffff)
 }
@@ -74,41 +75,41 @@ impl JobTokens {
             for sector in sectors(ByteRange::between(u64::from(start), u64::from(end))) {
                 let read = |role| stripe.read.get(key(role, sector));
                 let new = |column| stripe.new.get(key(Role::Data(column), sector));
-                let old_parity = [read(Role::Parity(0)), read(Role::Parity(1))];
+                let old_parity = [0, 1].map(|which| read(Role::Parity(ParityId::new(which))));
                 let made = if strategy == WriteStrategy::Modify {
-                    let changes = (0..columns).filter_map(|c| {
+                    let changes = ColumnId::first(columns).filter_map(|c| {
                         let old = read(Role::Data(c)).unwrap_or(0);
                         new(c).map(|new| (c, new ^ old))
                     });
                     changes.fold(old_parity, |[p, q], (c, change)| {
                         [
                             p.map(|p| p ^ change),
-                            q.map(|q| q ^ galois::times(change, galois::weight(c))),
+                            q.map(|q| q ^ galois::times(change, galois::weight(c.number()))),
                         ]
                     })
                 } else {
                     data.clear();
-                    data.extend((0..columns).map(|c| read(Role::Data(c))));
+                    data.extend(ColumnId::first(columns).map(|c| read(Role::Data(c))));
                     if strategy == WriteStrategy::Recover {
                         galois::recover(&mut data, old_parity);
                     }
-                    for (column, value) in data.iter().enumerate() {
+                    for (column, value) in ColumnId::first(columns).zip(&data) {
                         if let Some(value) = *value {
-                            let role = Role::Data(column as u32);
+                            let role = Role::Data(column);
                             stripe.read.insert_new(key(role, sector), value);
                         }
                     }
                     let new = |column| stripe.new.get(key(Role::Data(column), sector));
-                    let whole = (0..columns).map(|c| new(c).or(data[c as usize]));
+                    let whole = ColumnId::first(columns).map(|c| new(c).or(data[c.index()]));
                     if whole.clone().all(|value| value.is_some()) {
                         galois::parities(whole.flatten()).map(Some)
                     } else {
                         [None, None]
                     }
                 };
-                for (which, value) in made.into_iter().enumerate() {
+                for (which, value) in ParityId::first(2).zip(made) {
                     if let Some(value) = value {
-                        let role = Role::Parity(which as u32);
+                        let role = Role::Parity(which);
                         stripe.new.insert(key(role, sector), value);
                     }
                 }
@@ -126,14 +127,14 @@ impl JobTokens {
             let (Role::Copy(column, _) | Role::Data(column)) = role else {
                 continue;
             };
-            let all = (0..copies).map(|copy| Role::Copy(column, copy));
+            let all = CopyId::first(copies).map(|copy| Role::Copy(column, copy));
             let mut all = std::iter::once(Role::Data(column)).chain(all);
             let first = all.find_map(|role| stripe.read.get(key(role, sector)));
             if let Some(first) = first {
                 stripe
                     .read
                     .insert_new(key(Role::Data(column), sector), first);
-                for copy in 0..copies {
+                for copy in CopyId::first(copies) {
                     stripe
                         .new
                         .insert(key(Role::Copy(column, copy), sector), first);
@@ -149,7 +150,7 @@ impl JobTokens {
         };
         let compared = |at: u64| match role_at(at).0 {
             Role::Data(_) => false,
-            Role::Parity(which) => which < parities,
+            Role::Parity(which) => which.number() < parities,
             Role::Copy(..) => true,
         };
         let mut made = stripe.new.iter().filter(|&(at, _)| compared(at));

@@ -6,7 +6,7 @@
 //! Pairs that are striped are near with two copies on an even number of drives; level 1E is offset
 //! with two. Source: md(4), "RAID10"; `__raid10_find_phys` in Linux, drivers/md/raid10.c.
 
-use crate::ids::{MemberId, RowId, StripeId};
+use crate::ids::{ColumnId, CopyId, MemberId, RowId, StripeId};
 use crate::plan::{Arrangement, CopiesPlan};
 
 /// How the copies of an array lie.
@@ -88,8 +88,13 @@ impl Copies {
 
     /// The drive and the row of copy `copy` of a unit.
     #[inline]
-    pub(crate) fn place(&self, stripe: StripeId, column: u32, copy: u32) -> (MemberId, RowId) {
-        let stripe = stripe.number();
+    pub(crate) fn place(
+        &self,
+        stripe: StripeId,
+        column: ColumnId,
+        copy: CopyId,
+    ) -> (MemberId, RowId) {
+        let (stripe, column, copy) = (stripe.number(), column.number(), copy.number());
         let (member, row) = match self.arrangement {
             Arrangement::Near => {
                 let at = column * self.copies + copy;
@@ -112,7 +117,7 @@ impl Copies {
     }
 
     /// The stripe and the column at a row of a drive; none behind the last part.
-    pub(crate) fn unit_at(&self, member: MemberId, row: RowId) -> Option<(StripeId, u32)> {
+    pub(crate) fn unit_at(&self, member: MemberId, row: RowId) -> Option<(StripeId, ColumnId)> {
         let (row, each) = (row.number(), u64::from(self.rows));
         let (stripe, column) = match self.arrangement {
             Arrangement::Near => {
@@ -128,14 +133,14 @@ impl Copies {
             }
             Arrangement::Offset => (row / each, self.back(member, (row % each) as u32)),
         };
-        Some((StripeId::new(stripe), column))
+        Some((StripeId::new(stripe), ColumnId::new(column)))
     }
 
     /// Whether a copy of each unit is left.
     pub(crate) fn survives(&self, lost: impl Fn(MemberId) -> bool) -> bool {
-        (0..self.columns).all(|column| {
+        ColumnId::first(self.columns).all(|column| {
             let mut copies =
-                (0..self.copies).map(|copy| self.place(StripeId::new(0), column, copy).0);
+                CopyId::first(self.copies).map(|copy| self.place(StripeId::new(0), column, copy).0);
             copies.any(|member| !lost(member))
         })
     }
@@ -165,7 +170,7 @@ fn common_divisor(a: u32, b: u32) -> u32 {
 
 #[cfg(test)]
 mod tests {
-    use crate::ids::{MemberId, RowId};
+    use crate::ids::{CopyId, MemberId, RowId};
     use crate::layout::{Layout, Place, Role};
     use crate::plan::{Arrangement, CopiesPlan};
     use proptest::prelude::*;
@@ -221,7 +226,7 @@ mod tests {
             _ => u64::MAX,
         };
         let row = |row: u64| {
-            let members = MemberId::new(0).row(layout.members());
+            let members = MemberId::first(layout.members());
             members
                 .map(|member| unit(member, RowId::new(row)))
                 .collect()
@@ -257,7 +262,10 @@ mod tests {
         assert!(two.next_run(&mut left).is_none());
         assert_eq!((first.bytes, second.bytes), (2 * SECTOR, 2 * SECTOR));
         let (member, offset) = (MemberId::new(1), 4 * SECTOR);
-        assert_eq!(two.run_place(&first, 1), Place { member, offset });
+        assert_eq!(
+            two.run_place(&first, CopyId::new(1)),
+            Place { member, offset }
+        );
         let near = layout(Arrangement::Near, 2, 2, 8);
         assert_eq!(near.count(near.runs(ByteRange::new(0, 4 * SECTOR))), 1);
     }
@@ -303,7 +311,7 @@ mod tests {
             for unit in 0..layout.capacity() / SECTOR {
                 let piece = layout.piece(ByteRange::new(unit * SECTOR, SECTOR));
                 let mut members = HashSet::new();
-                for copy in 0..copies {
+                for copy in CopyId::first(copies) {
                     let place = layout.data(piece.stripe, piece.column, copy);
                     members.insert(place.member);
                     let row = (place.offset / SECTOR) as usize;
@@ -312,7 +320,7 @@ mod tests {
                 prop_assert_eq!(members.len(), copies as usize);
             }
             let is_lost = |member: MemberId| lost.iter().any(|&n| n % drives == member.number());
-            let members = || MemberId::new(0).row(drives);
+            let members = || MemberId::first(drives);
             let mut left = HashSet::new();
             for row in &table[..used as usize] {
                 let kept = members().zip(row).filter(|(member, _)| !is_lost(*member));

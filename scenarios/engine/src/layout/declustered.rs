@@ -12,7 +12,7 @@
 //! arrays" (ASPLOS 1992); OpenZFS, `module/zfs/vdev_draid.c`: groups, slices, permutations, rows
 //! of 16 MiB; Thomasian and Menon, "RAID5 performance with distributed sparing" (1997).
 
-use crate::ids::{MemberId, RowId, SpareId, StripeId};
+use crate::ids::{ColumnId, MemberId, ParityId, RowId, SpareId, StripeId};
 use crate::layout::stripe::Role;
 use crate::plan::DeclusteredPlan;
 use raidlab_kernel::Stream;
@@ -119,8 +119,8 @@ impl Declustered {
     #[inline]
     pub(crate) fn place(&self, stripe: StripeId, role: Role) -> (MemberId, RowId) {
         let index = match role {
-            Role::Data(column) | Role::Copy(column, _) => self.parities + column,
-            Role::Parity(which) => which,
+            Role::Data(column) | Role::Copy(column, _) => self.parities + column.number(),
+            Role::Parity(which) => which.number(),
         };
         let stripe = stripe.number();
         let (group, inner) = (stripe / self.height, stripe % self.height);
@@ -147,8 +147,8 @@ impl Declustered {
         let group = slice * self.groups + at / width;
         let index = (at % width) as u32;
         let role = match index.checked_sub(self.parities) {
-            Some(column) => Role::Data(column),
-            None => Role::Parity(index),
+            Some(column) => Role::Data(ColumnId::new(column)),
+            None => Role::Parity(ParityId::new(index)),
         };
         Some((StripeId::new(group * self.height + inner), role))
     }
@@ -246,8 +246,8 @@ mod tests {
             let at = |drive: MemberId, row: RowId| row.index() * members as usize + drive.index();
             for stripe in 0..found.stripes(rows) {
                 let stripe = StripeId::new(stripe);
-                let roles = (0..parities).map(Role::Parity);
-                let roles = roles.chain((0..width - parities).map(Role::Data));
+                let roles = ParityId::first(parities).map(Role::Parity);
+                let roles = roles.chain(ColumnId::first(width - parities).map(Role::Data));
                 let mut drives = Vec::new();
                 for role in roles {
                     let (drive, row) = found.place(stripe, role);
@@ -257,8 +257,8 @@ mod tests {
                     drives.push(drive);
                 }
             }
-            for row in RowId::new(0).row(rows) {
-                for spare in SpareId::new(0).row(spares) {
+            for row in RowId::first(rows) {
+                for spare in SpareId::first(spares) {
                     let drive = found.spare_at(spare, row);
                     assert_eq!(found.unit_at(drive, row), None);
                     assert!(!std::mem::replace(&mut taken[at(drive, row)], true));
@@ -283,8 +283,8 @@ mod tests {
                 continue;
             };
             writes[found.spare_at(SpareId::new(0), row).index()] += 1;
-            let roles = (0..2).map(Role::Parity);
-            for role in roles.chain((0..width - 2).map(Role::Data)) {
+            let roles = ParityId::first(2).map(Role::Parity);
+            for role in roles.chain(ColumnId::first(width - 2).map(Role::Data)) {
                 if role != own {
                     reads[found.place(stripe, role).0.index()] += 1;
                 }

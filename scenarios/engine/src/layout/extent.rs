@@ -1,10 +1,12 @@
 //! New data of a stripe: parts of its data columns, and the ranges where they change parity.
 
+use crate::ids::ColumnId;
+
 /// Bytes of one data column that are new.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Extent {
     /// The data column.
-    pub column: u32,
+    pub column: ColumnId,
     /// First byte within the unit.
     pub start: u32,
     /// Byte behind the last one.
@@ -54,7 +56,11 @@ mod tests {
     use super::*;
 
     fn extent(column: u32, start: u32, end: u32) -> Extent {
-        Extent { column, start, end }
+        Extent {
+            column: ColumnId::new(column),
+            start,
+            end,
+        }
     }
 
     #[test]

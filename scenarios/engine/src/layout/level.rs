@@ -167,7 +167,7 @@ impl Layout {
     /// A jbod of several drives does in any case: each drive stands for itself.
     pub fn survives(&self, lost: impl Fn(MemberId) -> bool) -> bool {
         let n = self.members;
-        let all = || MemberId::new(0).row(n);
+        let all = || MemberId::first(n);
         match self.level {
             Level::Jbod if n > 1 => true,
             Level::Jbod | Level::Raid0 => !all().any(lost),

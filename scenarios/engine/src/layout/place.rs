@@ -4,7 +4,7 @@
 //! rotates says `rotated`, where copies lie `copies`, where units of a declustered array
 //! `declustered`.
 
-use crate::ids::{MemberId, RowId, StripeId};
+use crate::ids::{ColumnId, CopyId, MemberId, ParityId, RowId, StripeId};
 use crate::layout::array::Layout;
 use crate::layout::extent::Extent;
 use crate::layout::stripe::Role;
@@ -17,7 +17,7 @@ pub struct Piece {
     /// The stripe.
     pub stripe: StripeId,
     /// The data column.
-    pub column: u32,
+    pub column: ColumnId,
     /// First byte within the unit.
     pub start: u32,
     /// Byte behind the last one within the unit.
@@ -54,13 +54,13 @@ impl Layout {
             let (row, start) = self.unit.split_long(offset - first.bytes);
             let room = drives.end_of(drive) - offset;
             let room = room.min(self.unit() - u64::from(start));
-            (first.stripe.plus(row), 0, start, room)
+            (first.stripe.plus(row), ColumnId::new(0), start, room)
         } else {
             let (unit, start) = self.unit.split_long(offset);
             let (stripe, column) = self.columns.split_long(unit);
             (
                 StripeId::new(stripe),
-                column,
+                ColumnId::new(column),
                 start,
                 self.unit() - u64::from(start),
             )
@@ -75,19 +75,19 @@ impl Layout {
 
     /// The array's offset of a unit's first byte.
     #[inline]
-    pub fn offset(&self, stripe: StripeId, column: u32) -> u64 {
+    pub fn offset(&self, stripe: StripeId, column: ColumnId) -> u64 {
         if let Some(drives) = &self.concatenated {
             let (_, first) = drives.drive_of(stripe);
             return first.bytes + stripe.since(first.stripe) * self.unit();
         }
-        (stripe.number() * u64::from(self.columns()) + u64::from(column)) * self.unit()
+        (stripe.number() * u64::from(self.columns()) + u64::from(column.number())) * self.unit()
     }
 
     /// Where a unit lies; of data without a copy's number the first copy.
     #[inline]
     pub fn place(&self, stripe: StripeId, role: Role) -> Place {
         match role {
-            Role::Data(column) => self.data(stripe, column, 0),
+            Role::Data(column) => self.data(stripe, column, CopyId::new(0)),
             Role::Parity(which) => self.parity(stripe, which),
             Role::Copy(column, copy) => self.data(stripe, column, copy),
         }
@@ -95,8 +95,8 @@ impl Layout {
 
     /// Where copy `copy` of a data unit lies.
     #[inline]
-    pub fn data(&self, stripe: StripeId, column: u32, copy: u32) -> Place {
-        // The row of a stripe on a level with one row for each.
+    pub fn data(&self, stripe: StripeId, column: ColumnId, copy: CopyId) -> Place {
+        // Where nothing is said, each stripe has a row.
         let row = RowId::new(stripe.number());
         let (member, row) = match self.level {
             Level::Jbod => match &self.concatenated {
@@ -106,11 +106,11 @@ impl Layout {
                 }
                 None => (MemberId::new(0), row),
             },
-            Level::Raid0 => (MemberId::new(column), row),
-            Level::Raid1 => (MemberId::new(copy), row),
+            Level::Raid0 => (MemberId::new(column.number()), row),
+            Level::Raid1 => (MemberId::new(copy.number()), row),
             Level::Raid10 | Level::Raid1e => match &self.mirrored {
                 Some(copies) => copies.place(stripe, column, copy),
-                None => (MemberId::new(copy), row),
+                None => (MemberId::new(copy.number()), row),
             },
             Level::Raid5 | Level::Raid6 | Level::Raid50 | Level::Raid60 => {
                 self.row_of(stripe, Role::Data(column))
@@ -124,7 +124,7 @@ impl Layout {
 
     /// Where parity `which` of a stripe lies: 0 is the exclusive or, 1 the second one.
     #[inline]
-    pub fn parity(&self, stripe: StripeId, which: u32) -> Place {
+    pub fn parity(&self, stripe: StripeId, which: ParityId) -> Place {
         let (member, row) = self.row_of(stripe, Role::Parity(which));
         Place {
             member,
@@ -146,26 +146,23 @@ impl Layout {
         if let Some(spread) = &self.declustered {
             return spread.unit_at(member, row);
         }
-        let column = match self.level {
+        let (stripe, column) = match self.level {
             Level::Jbod => {
                 let start = self.concatenated.as_ref()?.start(member)?;
-                return Some((start.stripe.plus(row.number()), Role::Data(0)));
+                (start.stripe.plus(row.number()), ColumnId::new(0))
             }
-            Level::Raid0 => member.number(),
-            Level::Raid1 => 0,
-            Level::Raid10 | Level::Raid1e => {
-                let (stripe, column) = self.mirrored.as_ref()?.unit_at(member, row)?;
-                return Some((stripe, Role::Data(column)));
-            }
+            Level::Raid0 => (StripeId::new(row.number()), ColumnId::new(member.number())),
+            Level::Raid1 => (StripeId::new(row.number()), ColumnId::new(0)),
+            Level::Raid10 | Level::Raid1e => self.mirrored.as_ref()?.unit_at(member, row)?,
             Level::Raid5 | Level::Raid6 | Level::Raid50 | Level::Raid60 => {
                 let stripe = self.rotated.stripe_at(member, row);
-                let data = (0..self.columns()).map(Role::Data);
-                let mut roles = data.chain((0..self.parities).map(Role::Parity));
+                let data = ColumnId::first(self.columns()).map(Role::Data);
+                let mut roles = data.chain(ParityId::first(self.parities).map(Role::Parity));
                 return roles
                     .find(|&role| self.place(stripe, role).member == member)
                     .map(|role| (stripe, role));
             }
         };
-        Some((StripeId::new(row.number()), Role::Data(column)))
+        Some((stripe, Role::Data(column)))
     }
 }

@@ -6,6 +6,7 @@
 //! What is computed for a drive that is present is written back, and the drive reallocates it. Linux'
 //! md does so (`fix_read_error` in drivers/md/raid1.c, `R5_ReWrite` in raid5.c), as do controllers.
 
+use crate::ids::{ColumnId, CopyId, ParityId};
 use crate::layout::stripe::{Role, Stripe, Transfer};
 use crate::layout::unit::Unit;
 
@@ -63,10 +64,10 @@ impl<'a, L: Fn(Role) -> Option<Unit<'a>>> Stripe<'_, L> {
             0 => (0, self.copies),
             _ => (self.columns, 0),
         };
-        let column = self.extents.first().map_or(0, |extent| extent.column);
-        let data = (0..columns).map(Role::Data);
-        let parity = (0..self.parities).map(Role::Parity);
-        let copies = (0..copies).map(move |copy| Role::Copy(column, copy));
+        let column = self.extents.first().map_or(ColumnId::new(0), |e| e.column);
+        let data = ColumnId::first(columns).map(Role::Data);
+        let parity = ParityId::first(self.parities).map(Role::Parity);
+        let copies = CopyId::first(copies).map(move |copy| Role::Copy(column, copy));
         data.chain(parity).chain(copies)
     }
 

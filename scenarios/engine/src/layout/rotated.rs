@@ -42,8 +42,8 @@ impl Rotated {
     pub(super) fn place(&self, stripe: StripeId, role: Role) -> (MemberId, RowId) {
         let (row, span) = self.span_of(stripe);
         let member = match role {
-            Role::Parity(which) => self.around(self.first_parity(row) + which),
-            Role::Data(column) | Role::Copy(column, _) => self.data(row, column),
+            Role::Parity(which) => self.around(self.first_parity(row) + which.number()),
+            Role::Data(column) | Role::Copy(column, _) => self.data(row, column.number()),
         };
         (MemberId::new(span * self.span.get() + member), row)
     }

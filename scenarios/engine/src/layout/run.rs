@@ -4,7 +4,7 @@
 //! that a request covers lie one behind the other. With parity, on RAID 1E, and on RAID 10 whose
 //! copies wander from row to row, a run is a part of one unit.
 
-use crate::ids::StripeId;
+use crate::ids::{ColumnId, CopyId, StripeId};
 use crate::layout::array::Layout;
 use crate::layout::concatenated::Concatenated;
 use crate::layout::extent::Extent;
@@ -18,7 +18,7 @@ pub struct Run {
     /// The stripe of its first unit.
     pub stripe: StripeId,
     /// The data column.
-    pub column: u32,
+    pub column: ColumnId,
     /// First byte within that unit.
     pub start: u32,
     /// Number of bytes.
@@ -75,7 +75,7 @@ pub struct Runs {
     end: u64,
     /// The next run's stripe, column and first byte within its unit (not of jbod).
     stripe: StripeId,
-    column: u32,
+    column: ColumnId,
     start: u32,
 }
 
@@ -97,13 +97,13 @@ impl Layout {
             stop: end,
             end,
             stripe: StripeId::new(0),
-            column: 0,
+            column: ColumnId::new(0),
             start: 0,
         };
         if self.level != Level::Jbod {
             let (unit, start) = self.unit.split_long(range.offset);
             let (stripe, column) = self.columns.split_long(unit);
-            (runs.stripe, runs.column) = (StripeId::new(stripe), column);
+            (runs.stripe, runs.column) = (StripeId::new(stripe), ColumnId::new(column));
             runs.start = start;
             if self.is_straight() {
                 // Behind one unit of each column every unit belongs to a run that has begun.
@@ -149,9 +149,9 @@ impl Layout {
         }
         runs.at += first;
         runs.start = 0;
-        runs.column += 1;
-        if runs.column == self.columns() {
-            runs.column = 0;
+        runs.column = runs.column.plus(1);
+        if runs.column.number() == self.columns() {
+            runs.column = ColumnId::new(0);
             runs.stripe = runs.stripe.plus(1);
         }
         Some(run)
@@ -181,7 +181,7 @@ impl Layout {
         runs.at += bytes;
         Run {
             stripe: first.stripe.plus(row),
-            column: 0,
+            column: ColumnId::new(0),
             start,
             bytes,
         }
@@ -189,7 +189,7 @@ impl Layout {
 
     /// Where copy `copy` of a run begins.
     #[inline]
-    pub fn run_place(&self, run: &Run, copy: u32) -> Place {
+    pub fn run_place(&self, run: &Run, copy: CopyId) -> Place {
         let unit = self.data(run.stripe, run.column, copy);
         Place {
             offset: unit.offset + u64::from(run.start),

@@ -6,6 +6,7 @@
 //! then. With drives lost, a strategy that needs their data is impossible. Where none is left, the
 //! other units are read and the lost ones are *recovered* (see `repair`).
 
+use crate::ids::{ColumnId, CopyId, ParityId};
 use crate::layout::extent::Extent;
 use crate::layout::unit::Unit;
 
@@ -13,16 +14,16 @@ use crate::layout::unit::Unit;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Role {
     /// Data column.
-    Data(u32),
+    Data(ColumnId),
     /// Parity.
-    Parity(u32),
+    Parity(ParityId),
     /// A copy of a data column by its number, where copies are distinguished.
-    Copy(u32, u32),
+    Copy(ColumnId, CopyId),
 }
 
 impl Default for Role {
     fn default() -> Role {
-        Role::Data(0)
+        Role::Data(ColumnId::new(0))
     }
 }
 
@@ -91,7 +92,7 @@ impl<'a, L: Fn(Role) -> Option<Unit<'a>>> Stripe<'_, L> {
 
     /// The cheapest strategy that is possible.
     pub fn strategy(&self, ranges: &[(u32, u32)]) -> WriteStrategy {
-        if !(0..self.parities).any(|which| self.is_present(Role::Parity(which))) {
+        if !ParityId::first(self.parities).any(|which| self.is_present(Role::Parity(which))) {
             return WriteStrategy::Plain;
         }
         let mut modify = Some((0u64, 0u64));
@@ -165,7 +166,7 @@ impl<'a, L: Fn(Role) -> Option<Unit<'a>>> Stripe<'_, L> {
     }
 
     fn parity_transfers(&self, ranges: &[(u32, u32)], each: &mut impl FnMut(Transfer)) {
-        for role in (0..self.parities).map(Role::Parity) {
+        for role in ParityId::first(self.parities).map(Role::Parity) {
             if self.is_present(role) {
                 for &(start, end) in ranges {
                     each(Transfer { role, start, end });
@@ -188,7 +189,7 @@ impl<'a, L: Fn(Role) -> Option<Unit<'a>>> Stripe<'_, L> {
     /// Data in the ranges that the extents do not replace, as long as `each` wants more of them.
     fn other_data(&self, ranges: &[(u32, u32)], each: &mut impl FnMut(Transfer) -> bool) {
         let mut extents = self.extents.iter().peekable();
-        for column in 0..self.columns {
+        for column in ColumnId::first(self.columns) {
             let role = Role::Data(column);
             let own = extents.clone();
             while extents.peek().is_some_and(|e| e.column == column) {
@@ -244,7 +245,19 @@ mod tests {
     use raidlab_io::ByteRange;
 
     fn extent(column: u32, start: u32, end: u32) -> Extent {
-        Extent { column, start, end }
+        Extent {
+            column: ColumnId::new(column),
+            start,
+            end,
+        }
+    }
+
+    fn data(column: u32) -> Role {
+        Role::Data(ColumnId::new(column))
+    }
+
+    fn parity(which: u32) -> Role {
+        Role::Parity(ParityId::new(which))
     }
 
     use crate::layout::ranges::Ranges;
@@ -264,9 +277,9 @@ mod tests {
             bytes.for_each(|&(_, at)| ranges.insert(ByteRange::new(u64::from(at), 1)));
             (*role, ranges)
         };
-        let roles: Vec<Role> = (0..columns)
+        let roles: Vec<Role> = ColumnId::first(columns)
             .map(Role::Data)
-            .chain((0..parities).map(Role::Parity))
+            .chain(ParityId::first(parities).map(Role::Parity))
             .collect();
         let unreadable: Vec<(Role, Ranges)> = roles.iter().map(ranges_of).collect();
         let stripe = Stripe {
@@ -329,7 +342,7 @@ mod tests {
     #[test]
     fn the_rest_is_read_where_that_is_no_more() {
         let extents = [extent(1, 0, 64)];
-        let known = [unit(Role::Data(0), 0, 64), unit(Role::Data(2), 0, 64)];
+        let known = [unit(data(0), 0, 64), unit(data(2), 0, 64)];
         let of = |rest_first, known: &[Transfer]| {
             let stripe = Stripe {
                 columns: 3,
@@ -345,7 +358,7 @@ mod tests {
             stripe.reads(strategy, &[(0, 64)], &mut reads);
             (strategy, reads)
         };
-        let modify = [unit(Role::Data(1), 0, 64), unit(Role::Parity(0), 0, 64)];
+        let modify = [unit(data(1), 0, 64), unit(parity(0), 0, 64)];
         assert_eq!(of(false, &[]), (WriteStrategy::Modify, modify.to_vec()));
         assert_eq!(of(true, &[]), (WriteStrategy::Reconstruct, known.to_vec()));
         assert_eq!(of(false, &known), (WriteStrategy::Reconstruct, vec![]));
@@ -365,23 +378,23 @@ mod tests {
     #[test]
     fn a_lost_drive_forces_the_strategy() {
         // Its new data go into parity alone: everything else must be read.
-        let (strategy, reads, writes) = plan(7, 1, &[extent(2, 0, 64)], &[Role::Data(2)]);
+        let (strategy, reads, writes) = plan(7, 1, &[extent(2, 0, 64)], &[data(2)]);
         assert_eq!(
             (strategy, reads.len(), writes.len()),
             (WriteStrategy::Reconstruct, 6, 1)
         );
         // Another column's drive is lost: read-modify-write works as ever.
-        let (strategy, ..) = plan(7, 1, &[extent(2, 0, 64)], &[Role::Data(3)]);
+        let (strategy, ..) = plan(7, 1, &[extent(2, 0, 64)], &[data(3)]);
         assert_eq!(strategy, WriteStrategy::Modify);
         // Parity is lost: the data alone are written.
-        let (strategy, reads, writes) = plan(7, 1, &[extent(2, 0, 64)], &[Role::Parity(0)]);
+        let (strategy, reads, writes) = plan(7, 1, &[extent(2, 0, 64)], &[parity(0)]);
         assert_eq!(
             (strategy, reads.len(), writes.len()),
             (WriteStrategy::Plain, 0, 1)
         );
         // The lost unit is replaced in part only: the rest of it must be recovered.
         let extents = [extent(1, 0, 64), extent(2, 0, 32)];
-        let (strategy, reads, writes) = plan(4, 1, &extents, &[Role::Data(2)]);
+        let (strategy, reads, writes) = plan(4, 1, &extents, &[data(2)]);
         assert_eq!(
             (strategy, reads.len(), writes.len()),
             (WriteStrategy::Recover, 4, 2)
@@ -396,7 +409,7 @@ mod tests {
     /// rest of the stripe gives parity as long as that is not needed.
     #[test]
     fn unreadable_sectors_force_the_strategy_in_their_range() {
-        let bad: Vec<(Role, u32)> = (4..8).map(|at| (Role::Data(0), at)).collect();
+        let bad: Vec<(Role, u32)> = (4..8).map(|at| (data(0), at)).collect();
         let of = |start, end| plan_with((4, 1), &[extent(0, start, end)], &[], &bad);
         assert_eq!(of(0, 4).0, WriteStrategy::Modify);
         let (strategy, repair, writes) = of(4, 8);
@@ -405,7 +418,7 @@ mod tests {
             (WriteStrategy::Reconstruct, 3, 2)
         );
         // Of another column too: only where both are bad is nothing left to make parity of.
-        let more = [bad.clone(), vec![(Role::Data(1), 7)]].concat();
+        let more = [bad.clone(), vec![(data(1), 7)]].concat();
         let (strategy, repair, writes) = plan_with((4, 1), &[extent(2, 0, 8)], &[], &more);
         assert_eq!((strategy, writes.len()), (WriteStrategy::Modify, 2));
         assert_eq!(repair.lost, []);
@@ -414,11 +427,8 @@ mod tests {
             (strategy, &repair.lost[..]),
             (WriteStrategy::Recover, &[(7, 8)][..])
         );
-        assert_eq!(
-            writes,
-            [unit(Role::Data(0), 6, 8), unit(Role::Parity(0), 6, 7)]
-        );
-        let others = [1, 2, 3].map(|column| unit(Role::Data(column), 6, 7));
+        assert_eq!(writes, [unit(data(0), 6, 8), unit(parity(0), 6, 7)]);
+        let others = [1, 2, 3].map(|column| unit(data(column), 6, 7));
         assert_eq!(repair.reads, others);
     }
 
@@ -426,21 +436,21 @@ mod tests {
     /// replace it. Elsewhere it is computed, and written back.
     #[test]
     fn what_is_computed_is_written_back() {
-        let bad = [(Role::Data(0), 0), (Role::Data(0), 1), (Role::Parity(0), 1)];
+        let bad = [(data(0), 0), (data(0), 1), (parity(0), 1)];
         let extents = [extent(1, 0, 2), extent(2, 0, 2)];
         let (strategy, repair, writes) = plan_with((4, 1), &extents, &[], &bad);
         assert_eq!(
             (strategy, &repair.lost[..]),
             (WriteStrategy::Recover, &[(1, 2)][..])
         );
-        assert_eq!(repair.repairs, [unit(Role::Data(0), 0, 1)]);
-        assert_eq!(writes.last(), Some(&unit(Role::Parity(0), 0, 1)));
+        assert_eq!(repair.repairs, [unit(data(0), 0, 1)]);
+        assert_eq!(writes.last(), Some(&unit(parity(0), 0, 1)));
         let (strategy, repair, writes) = plan_with((4, 1), &[extent(0, 0, 2)], &[], &bad);
         assert_eq!(
             (strategy, &repair.lost[..]),
             (WriteStrategy::Reconstruct, &[][..])
         );
-        assert_eq!(writes.last(), Some(&unit(Role::Parity(0), 0, 2)));
+        assert_eq!(writes.last(), Some(&unit(parity(0), 0, 2)));
     }
 
     #[test]
@@ -456,11 +466,12 @@ mod tests {
             known: &[],
             rest_first: false,
             unit: |role| match role {
-                Role::Copy(0, copy) => Some(Unit::new(bad.get(copy as usize)?, 0)),
+                Role::Copy(_, copy) => Some(Unit::new(bad.get(copy.index())?, 0)),
                 _ => None,
             },
         };
-        let copy = |copy, start, end| unit(Role::Copy(0, copy), start, end);
+        let copy =
+            |copy, start, end| unit(Role::Copy(ColumnId::new(0), CopyId::new(copy)), start, end);
         let mut repair = Repair::default();
         stripe.repair(Want::Extents, &[(0, 4)], &mut repair);
         assert_eq!(repair.reads, [copy(1, 0, 1), copy(0, 2, 4)]);
@@ -512,8 +523,8 @@ mod tests {
             let cells = cells_of(columns, &raw);
             let extents = extents_of(&cells);
             let role = |n: u32| match n % (columns + parities) {
-                n if n < columns => Role::Data(n),
-                n => Role::Parity(n - columns),
+                n if n < columns => data(n),
+                n => parity(n - columns),
             };
             let lost: Vec<Role> = lost.into_iter().map(role).collect();
             let bad: Vec<(Role, u32)> = bad.into_iter().map(|(n, at)| (role(n), at)).collect();
@@ -531,28 +542,28 @@ mod tests {
                 prop_assert!(!lost.contains(&transfer.role));
             }
             let living: Vec<u32> =
-                (0..parities).filter(|&p| !lost.contains(&Role::Parity(p))).collect();
+                (0..parities).filter(|&p| !lost.contains(&parity(p))).collect();
             for byte in 0..8u32 {
                 let changes = cells.iter().any(|cell| cell[byte as usize]);
                 let is_new = |c: u32| cells[c as usize][byte as usize];
-                let missing = (0..columns).filter(|&c| !gives(Role::Data(c), byte));
-                let given = (0..parities).filter(|&p| gives(Role::Parity(p), byte)).count();
+                let missing = (0..columns).filter(|&c| !gives(data(c), byte));
+                let given = (0..parities).filter(|&p| gives(parity(p), byte)).count();
                 let not_made = repair.lost.iter().any(|&(start, end)| start <= byte && byte < end);
                 if not_made {
                     prop_assert!(missing.clone().count() > given);
                     prop_assert!(missing.clone().any(|c| !is_new(c)));
                 }
                 for &p in &living {
-                    let written = has(&writes, Role::Parity(p), byte);
+                    let written = has(&writes, parity(p), byte);
                     prop_assert_eq!(written, changes && !not_made);
                 }
                 // Unknown old data that new parity needs, against equations that give them.
-                let known = |c: u32| has(&repair.reads, Role::Data(c), byte);
+                let known = |c: u32| has(&repair.reads, data(c), byte);
                 let equations =
-                    (0..parities).filter(|&p| has(&repair.reads, Role::Parity(p), byte)).count();
+                    (0..parities).filter(|&p| has(&repair.reads, parity(p), byte)).count();
                 let unknowns = (0..columns).filter(|&c| !known(c)).count();
                 for column in 0..columns {
-                    let role = Role::Data(column);
+                    let role = data(column);
                     if has(&repair.repairs, role, byte) {
                         prop_assert!(!gives(role, byte) && !is_new(column));
                         prop_assert!(unknowns <= equations);

@@ -1,11 +1,12 @@
 //! The arithmetic against textbooks and against a plain table of every sector.
 
-use crate::ids::{MemberId, RowId, StripeId};
+use crate::ids::{ColumnId, CopyId, MemberId, ParityId, RowId, StripeId};
 use crate::layout::oracle::Table;
 use crate::layout::*;
 use crate::plan::{Level, Rotation};
 use proptest::prelude::*;
 use raidlab_io::{ByteRange, Op};
+use raidlab_kernel::Id;
 use std::collections::HashMap;
 
 const UNIT: u64 = 65_536;
@@ -24,7 +25,7 @@ fn runs(layout: &Layout, offset: u64, bytes: u64) -> Vec<Run> {
 /// Drive, offset and bytes of each command to a first copy.
 fn split(layout: &Layout, offset: u64, bytes: u64) -> Vec<(u32, u64, u64)> {
     let command = |run: &Run| {
-        let place = layout.run_place(run, 0);
+        let place = layout.run_place(run, CopyId::new(0));
         (place.member.number(), place.offset, run.bytes)
     };
     runs(layout, offset, bytes).iter().map(command).collect()
@@ -33,7 +34,7 @@ fn split(layout: &Layout, offset: u64, bytes: u64) -> Vec<(u32, u64, u64)> {
 fn run(stripe: u64, column: u32, start: u32, bytes: u64) -> Run {
     Run {
         stripe: StripeId::new(stripe),
-        column,
+        column: ColumnId::new(column),
         start,
         bytes,
     }
@@ -97,10 +98,11 @@ fn raid_1e_shifts_its_copies_by_one_drive() {
     let layout = layout(Level::Raid1e, 3);
     assert_eq!(layout.capacity(), 150 * UNIT);
     let runs = runs(&layout, 2 * UNIT, 2 * UNIT);
-    assert_eq!(layout.run_place(&runs[0], 0), place(2, 0));
-    assert_eq!(layout.run_place(&runs[1], 0), place(0, 2 * UNIT));
-    assert_eq!(layout.run_place(&runs[0], 1), place(0, UNIT));
-    assert_eq!(layout.run_place(&runs[1], 1), place(1, 3 * UNIT));
+    let at = |run, copy| layout.run_place(run, CopyId::new(copy));
+    assert_eq!(at(&runs[0], 0), place(2, 0));
+    assert_eq!(at(&runs[1], 0), place(0, 2 * UNIT));
+    assert_eq!(at(&runs[0], 1), place(0, UNIT));
+    assert_eq!(at(&runs[1], 1), place(1, 3 * UNIT));
     assert_eq!(runs.len(), 2);
 }
 
@@ -132,10 +134,12 @@ fn impossible_arrays_are_refused() {
 /// Drive numbers of four stripes: data columns, then parities.
 fn rows(level: Level, rotation: Rotation, drives: usize) -> Vec<Vec<u32>> {
     let layout = Layout::new(level, rotation, UNIT, 2, &vec![64 * UNIT; drives]).unwrap();
-    (StripeId::new(0).row(4))
+    StripeId::first(4)
         .map(|stripe| {
-            let data = (0..layout.columns()).map(|c| layout.data(stripe, c, 0).member);
-            let parity = (0..layout.parities()).map(|p| layout.parity(stripe, p).member);
+            let data = ColumnId::first(layout.columns())
+                .map(|c| layout.place(stripe, Role::Data(c)).member);
+            let parity =
+                ParityId::first(layout.parities()).map(|p| layout.parity(stripe, p).member);
             data.chain(parity).map(MemberId::number).collect()
         })
         .collect()
@@ -188,12 +192,12 @@ fn raid_50_alternates_its_spans() {
     let sizes = [8 * UNIT; 6];
     let layout = Layout::new(Level::Raid50, Rotation::LeftSymmetric, UNIT, 2, &sizes).unwrap();
     assert_eq!(layout.capacity(), 4 * 8 * UNIT);
-    let data = |stripe| layout.data(StripeId::new(stripe), 0, 0);
+    let data = |stripe| layout.place(StripeId::new(stripe), Role::default());
     assert_eq!(data(0), place(0, 0));
     assert_eq!(data(1), place(3, 0));
     assert_eq!(data(2), place(2, UNIT));
     let last = StripeId::new(3);
-    assert_eq!(layout.parity(last, 0), place(4, UNIT));
+    assert_eq!(layout.parity(last, ParityId::new(0)), place(4, UNIT));
     assert_eq!(
         layout.rotated.stripe_at(MemberId::new(4), RowId::new(1)),
         last
@@ -273,7 +277,7 @@ proptest! {
             let spots = table.spots(sector);
             prop_assert_eq!(layout.copies() as usize, spots.len());
             for (copy, (drive, at)) in spots.into_iter().enumerate() {
-                let found = layout.data(piece.stripe, piece.column, copy as u32);
+                let found = layout.data(piece.stripe, piece.column, CopyId::at(copy));
                 let within = u64::from(piece.start);
                 let drive = MemberId::new(drive);
                 prop_assert_eq!((found.member, found.offset + within), (drive, at * SECTOR));
@@ -286,7 +290,7 @@ proptest! {
             let stripe = StripeId::new(stripe as u64);
             prop_assert_eq!(layout.parities() as usize, row.parities.len());
             for (which, &(drive, row)) in row.parities.iter().enumerate() {
-                let role = Role::Parity(which as u32);
+                let role = Role::Parity(ParityId::at(which));
                 prop_assert_eq!(layout.place(stripe, role), place(drive, row * unit * SECTOR));
                 let (drive, row) = (MemberId::new(drive), RowId::new(row));
                 prop_assert_eq!(layout.unit_at(drive, row), Some((stripe, role)));
@@ -312,7 +316,7 @@ proptest! {
         for (run, command) in runs.iter().zip(&wanted) {
             prop_assert_eq!(run.bytes, command.sectors * SECTOR);
             for (copy, (drive, at)) in table.spots(command.first).into_iter().enumerate() {
-                prop_assert_eq!(layout.run_place(run, copy as u32), place(drive, at * SECTOR));
+                prop_assert_eq!(layout.run_place(run, CopyId::at(copy)), place(drive, at * SECTOR));
             }
         }
         // To the firmware a request of a jbod is one command, though it may cross drives.
@@ -369,12 +373,12 @@ proptest! {
         let sizes = vec![rows * SECTOR; drives];
         let layout = Layout::new(level, rotation, SECTOR, spans, &sizes).unwrap();
         let mut owner = HashMap::new();
-        for stripe in StripeId::new(0).row(layout.stripes()) {
-            let columns = 0..layout.columns();
+        for stripe in StripeId::first(layout.stripes()) {
+            let columns = ColumnId::first(layout.columns());
             let data = columns.flat_map(|column| {
-                (0..layout.copies()).map(move |copy| Role::Copy(column, copy))
+                CopyId::first(layout.copies()).map(move |copy| Role::Copy(column, copy))
             });
-            let parities = (0..layout.parities()).map(Role::Parity);
+            let parities = ParityId::first(layout.parities()).map(Role::Parity);
             let places: Vec<Place> =
                 data.chain(parities).map(|role| layout.place(stripe, role)).collect();
             if layout.parities() > 0 {

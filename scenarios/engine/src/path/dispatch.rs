@@ -1,6 +1,6 @@
 //! A request becomes commands, and a command waits for a place at its drive: *dispatch*.
 
-use crate::ids::{DriveId, ThreadId};
+use crate::ids::{CopyId, DriveId, ThreadId};
 use crate::path::IoPath;
 use crate::path::agenda::Up;
 use crate::state::owner::OwnerOf;
@@ -53,7 +53,7 @@ impl IoPath {
                 let (drive, offset) = array.choose_copy(&self.drives, &run, now);
                 self.command(id, op, drive, ByteRange::new(offset, run.bytes), now);
             } else {
-                for copy in 0..copies {
+                for copy in CopyId::first(copies) {
                     let array = &self.arrays[array_index];
                     let (drive, offset) = array.place(&run, copy);
                     self.command(id, op, drive, ByteRange::new(offset, run.bytes), now);

@@ -1,11 +1,11 @@
 //! Where a line of an array lies now: on its own drives or in a slot of its SSD cache.
 
-use crate::ids::{ArrayId, StripeId};
+use crate::ids::{ArrayId, ColumnId, StripeId};
 use crate::layout::{Extent, Ranges};
 use crate::raid::volume::Volumes;
 use raidlab_io::ByteRange;
 use raidlab_kernel::Table;
-use raidlab_models::{ReferenceCounts, SlotId, SsdCache};
+use raidlab_models::{ArrayLine, GroupId, ReferenceCounts, SlotId, SsdCache};
 
 /// Where the slots of an SSD cache lie on its SSDs.
 #[derive(Clone, Copy, Debug)]
@@ -35,7 +35,7 @@ pub(crate) enum NewData {
 
 impl NewData {
     /// What new data for a line change of the cache's map, of requests that move none.
-    pub(crate) fn imagine(self, map: &mut SsdCache, line: u64) {
+    pub(crate) fn imagine(self, map: &mut SsdCache, line: ArrayLine) {
         match self {
             NewData::ToSsds => {
                 map.write(line);
@@ -60,7 +60,7 @@ pub(crate) struct Redirect {
     slots: SlotLayout,
     new_data: NewData,
     /// Lines that requests write while they bypass the controller's memory.
-    bypassing: ReferenceCounts,
+    bypassing: ReferenceCounts<ArrayLine>,
     /// What was dirty on SSDs that cannot be read any more, and has not been written since.
     lost: Ranges,
     /// True if the SSDs have failed: the array goes on without.
@@ -85,9 +85,14 @@ impl Redirect {
     }
 
     /// The lines of a range.
-    pub fn lines(&self, range: ByteRange) -> std::ops::RangeInclusive<u64> {
-        let last = range.offset + range.bytes.max(1) - 1;
-        range.offset / self.slots.line..=last / self.slots.line
+    pub fn lines(&self, range: ByteRange) -> impl Iterator<Item = ArrayLine> + use<> {
+        ArrayLine::all_of(range, self.slots.line)
+    }
+
+    /// The line of an offset of the array.
+    #[inline]
+    pub fn line_at(&self, offset: u64) -> ArrayLine {
+        ArrayLine::of(offset, self.slots.line)
     }
 
     /// Which line is in which slot.
@@ -121,7 +126,7 @@ impl Redirect {
     }
 
     /// Whether a request writes a line while it bypasses the controller's memory.
-    pub fn is_bypassed(&self, line: u64) -> bool {
+    pub fn is_bypassed(&self, line: ArrayLine) -> bool {
         self.bypassing.contains(line)
     }
 
@@ -172,14 +177,14 @@ pub(crate) struct SlotPlace {
     pub array: ArrayId,
     /// Its stripe and column.
     pub stripe: StripeId,
-    pub column: u32,
+    pub column: ColumnId,
     unit: Option<u64>,
 }
 
 impl SlotPlace {
     /// Where bytes of a group of the array lie in the line's one unit.
     pub fn extent(&self, of: Extent) -> Extent {
-        let before = self.unit.map_or(0, |unit| of.column * unit as u32);
+        let before = self.unit.map_or(0, |unit| of.column.number() * unit as u32);
         Extent {
             column: self.column,
             start: before + of.start,
@@ -189,14 +194,19 @@ impl SlotPlace {
 }
 
 impl Redirect {
-    /// Whether new data for a line would go to the SSDs now.
-    pub fn would_take(&self, line: u64) -> bool {
-        self.writes_back() && self.map.slot(line).is_some()
+    /// The line that is a group of the array's.
+    pub fn line_of(group: GroupId) -> ArrayLine {
+        ArrayLine::new(group.number() as u32)
+    }
+
+    /// Whether new data for a group would go to the SSDs now.
+    pub fn would_take(&self, group: GroupId) -> bool {
+        self.writes_back() && self.map.slot(Redirect::line_of(group)).is_some()
     }
 
     /// New data for a line, of all of it if it is `whole`: where on the SSDs they go, if they do.
     /// The slot is pinned.
-    pub(crate) fn takes(&mut self, line: u64, whole: bool) -> Option<SlotId> {
+    pub(crate) fn takes(&mut self, line: ArrayLine, whole: bool) -> Option<SlotId> {
         let slot = match self.new_data {
             NewData::ToSsds => self.map.write(line),
             NewData::ToNewSlots => {
@@ -222,7 +232,7 @@ impl Redirect {
             slot,
             array: self.slots.array,
             stripe: StripeId::new(u64::from(slot.number()) / self.slots.columns),
-            column: (u64::from(slot.number()) % self.slots.columns) as u32,
+            column: ColumnId::new((u64::from(slot.number()) % self.slots.columns) as u32),
             unit: self.slots.unit,
         }
     }
@@ -235,8 +245,7 @@ impl Redirect {
 
     /// The range of the array that a slot holds.
     pub(crate) fn range(&self, slot: SlotId) -> ByteRange {
-        let bytes = self.line_bytes();
-        ByteRange::new(self.map.line(slot) * bytes, bytes)
+        self.map.line(slot).range(self.line_bytes())
     }
 }
 
@@ -309,10 +318,8 @@ impl Redirects {
         match (above, redirect) {
             (Some(above), Some(redirect)) => {
                 let slot = SlotId::new((offset / redirect.line_bytes()) as u32);
-                (
-                    above,
-                    redirect.range(slot).offset + offset % redirect.line_bytes(),
-                )
+                let within = offset % redirect.line_bytes();
+                (above, redirect.range(slot).offset + within)
             }
             _ => (array, offset),
         }
@@ -321,14 +328,14 @@ impl Redirects {
     /// Where on the SSD cache a sector of an array lies, if it does: array and offset.
     pub fn on_ssd_cache(&self, array: ArrayId, offset: u64) -> Option<(ArrayId, u64)> {
         let redirect = self.get(array)?;
-        let slot = redirect.map.slot(offset / redirect.line_bytes())?;
+        let slot = redirect.map.slot(redirect.line_at(offset))?;
         Some((redirect.array(), redirect.at(slot, offset)))
     }
 
     /// Whether the SSD cache has a newer version of a sector's line than the array.
     pub fn is_dirty(&self, array: ArrayId, offset: u64) -> bool {
         self.get(array).is_some_and(|redirect| {
-            let slot = redirect.map.slot(offset / redirect.line_bytes());
+            let slot = redirect.map.slot(redirect.line_at(offset));
             slot.is_some_and(|slot| redirect.map.is_dirty(slot))
         })
     }

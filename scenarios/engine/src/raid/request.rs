@@ -1,7 +1,7 @@
 //! The host's requests to a volume: data cross the host's link and the controller's memory. Those of
 //! an array in the host are in memory already; its commands cross the links.
 
-use crate::ids::ArrayId;
+use crate::ids::{ArrayId, CopyId};
 use crate::path::IoPath;
 use crate::path::agenda::{RaidCall, SsdCacheCall, Up};
 use crate::path::submission::moved_by;
@@ -234,7 +234,7 @@ impl Raid {
             .geometry()
             .next_run(&mut runs)
         {
-            for copy in 0..self.stripes.state().volume(array).geometry().copies() {
+            for copy in CopyId::first(self.stripes.state().volume(array).geometry().copies()) {
                 let volume = self.stripes.state().volume(array);
                 let unit = volume.geometry().data(run.stripe, run.column, copy);
                 let offset = unit.offset + u64::from(run.start);

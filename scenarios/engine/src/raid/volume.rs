@@ -1,6 +1,9 @@
 //! An array as the controller sees it: its places, and which of its drives can be used.
 
-use crate::ids::{ArrayId, DriveId, LinkId, LockKey, MemberId, RowId, SpareId, StripeId, TaskId};
+use crate::ids::{
+    ArrayId, ColumnId, CopyId, DriveId, LinkId, LockKey, MemberId, ParityId, RowId, SpareId,
+    StripeId, TaskId,
+};
 use crate::layout::{Extent, Layout, Place, Ranges, Role, Run, Unit};
 use crate::path::IoPath;
 use crate::plan::BitmapPlan;
@@ -185,7 +188,7 @@ impl Volume {
 
     /// How many bytes of a run can be read from a copy, of which the first unit can be.
     #[inline]
-    pub fn readable(&self, run: &Run, copy: u32) -> u64 {
+    pub fn readable(&self, run: &Run, copy: CopyId) -> u64 {
         if self.places.changes() == 0 {
             return run.bytes;
         }
@@ -207,13 +210,13 @@ impl Volume {
         array: ArrayId,
         run: &Run,
         now: Time,
-    ) -> Option<(u32, DriveId, u64)> {
+    ) -> Option<(CopyId, DriveId, u64)> {
         let start = u64::from(run.start);
         let gives = |unit: Unit| {
             let first = run.first(self.geometry().unit());
             unit.is_readable(first.start, first.end)
         };
-        let copies = (0..self.geometry().copies())
+        let copies = CopyId::first(self.geometry().copies())
             .map(|copy| (copy, self.geometry().data(run.stripe, run.column, copy)))
             .filter(|&(_, place)| {
                 self.places.changes() == 0 || self.places.unit(place).is_some_and(gives)
@@ -228,7 +231,7 @@ impl Volume {
         let choice = path.arrays[array].choice;
         let places = copies.clone().map(|(_, drive, offset)| (drive, offset));
         let best = choice.copy(&path.drives, places, now)?;
-        copies.into_iter().nth(best)
+        copies.into_iter().nth(best.index())
     }
 
     /// Whether no drive has sectors in a part of a unit that are known to be unreadable.
@@ -237,7 +240,7 @@ impl Volume {
             let unit = self.places.unit(self.geometry.data(stripe, column, copy));
             unit.is_none_or(|unit| unit.is_readable(start, end))
         };
-        (0..self.geometry.copies()).all(whole)
+        CopyId::first(self.geometry.copies()).all(whole)
     }
 
     /// Whether any drive has sectors in a stripe or, without parity, in the units of extents that are known
@@ -262,8 +265,9 @@ impl Volume {
                 .iter()
                 .all(|e| self.is_sound(stripe, whole(e.column)))
         } else {
-            (0..self.geometry.columns()).all(|column| self.is_sound(stripe, whole(column)))
-                && (0..parities).all(whole_parity)
+            ColumnId::first(self.geometry.columns())
+                .all(|column| self.is_sound(stripe, whole(column)))
+                && ParityId::first(parities).all(whole_parity)
         };
         !sound
     }
@@ -272,7 +276,7 @@ impl Volume {
     pub fn is_given(&self, stripe: StripeId, Extent { column, start, end }: Extent) -> bool {
         let mut at = start;
         while at < end {
-            let copies = (0..self.geometry.copies())
+            let copies = CopyId::first(self.geometry.copies())
                 .filter_map(|copy| self.places.unit(self.geometry.data(stripe, column, copy)))
                 .map(|unit| unit.stretch(at));
             let Some((_, upto)) = copies.filter(|(given, _)| *given).max_by_key(|s| s.1) else {
@@ -287,13 +291,14 @@ impl Volume {
     /// was not made in the `lost` ranges.
     pub fn keeps(&self, stripe: StripeId, extent: Extent, lost: &[(u32, u32)]) -> bool {
         let geometry = &self.geometry;
-        let copies = (0..geometry.copies()).map(|copy| geometry.data(stripe, extent.column, copy));
+        let copies =
+            CopyId::first(geometry.copies()).map(|copy| geometry.data(stripe, extent.column, copy));
         if copies.into_iter().any(|place| self.places.stands(place)) {
             return true;
         }
         let stands = |role: &Role| self.places.stands(self.place(stripe, *role));
-        let data = (0..geometry.columns()).map(Role::Data);
-        let parity = (0..geometry.parities()).map(Role::Parity);
+        let data = ColumnId::first(geometry.columns()).map(Role::Data);
+        let parity = ParityId::first(geometry.parities()).map(Role::Parity);
         geometry.parities() > 0
             && data.filter(|role| !stands(role)).count() <= parity.filter(stands).count()
             && lost
@@ -326,11 +331,11 @@ impl Volume {
     /// The number of what goes to the drives together: the stripe where parity ties its units
     /// together, else the unit.
     #[inline]
-    pub fn group(&self, stripe: StripeId, column: u32) -> GroupId {
+    pub fn group(&self, stripe: StripeId, column: ColumnId) -> GroupId {
         GroupId::new(if self.geometry.parities() > 0 {
             stripe.number()
         } else {
-            stripe.number() * u64::from(self.geometry.columns()) + u64::from(column)
+            stripe.number() * u64::from(self.geometry.columns()) + u64::from(column.number())
         })
     }
 
@@ -353,7 +358,7 @@ impl Volume {
 
     /// What a lock covers: the whole stripe where parity ties its units together, else a unit.
     #[inline]
-    pub fn lock_key(&self, array: ArrayId, stripe: StripeId, column: u32) -> LockKey {
+    pub fn lock_key(&self, array: ArrayId, stripe: StripeId, column: ColumnId) -> LockKey {
         LockKey::new(u64::from(array.number()) << 48 | self.group(stripe, column).number())
     }
 }

@@ -11,7 +11,7 @@ use crate::raid::jobs::Work;
 use crate::ssd_cache::SsdCaches;
 use raidlab_io::{ByteRange, Io, Op};
 use raidlab_kernel::Time;
-use raidlab_models::{CopyEnd, SlotId};
+use raidlab_models::{ArrayLine, CopyEnd, SlotId};
 
 impl SsdCaches {
     /// Begins to copy a hot line to the SSD cache, unless too many are in flight, all slots hold
@@ -22,7 +22,7 @@ impl SsdCaches {
         raid: &mut Raid,
         path: &mut IoPath,
         array: ArrayId,
-        line: u64,
+        line: ArrayLine,
         now: Time,
     ) {
         if raid.memories().is_line_dirty(raid.stripes(), array, line)
@@ -39,8 +39,7 @@ impl SsdCaches {
         if cache.copies >= cache.copies_at_once || redirect.is_bypassed(line) {
             return;
         }
-        let start = line * redirect.line_bytes();
-        if redirect.is_lost(ByteRange::new(start, redirect.line_bytes())) {
+        if redirect.is_lost(line.range(redirect.line_bytes())) {
             return;
         }
         let Some(slot) = redirect.map_mut().begin(line) else {

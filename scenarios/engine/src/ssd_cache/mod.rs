@@ -30,7 +30,7 @@ use crate::state::load::{Load, Request};
 use crate::state::owner::OwnerOf;
 use raidlab_io::{IoId, Op};
 use raidlab_kernel::{Nanos, Table, Time};
-use raidlab_models::{DeviceParams, Lookup, SsdCache, SsdCacheParams};
+use raidlab_models::{ArrayLine, DeviceParams, Lookup, SsdCache, SsdCacheParams};
 
 /// Lines being written back to each of the array's drives at once. Assumed: enough to keep a
 /// drive busy beside a load, too few to fill its queue.
@@ -83,7 +83,7 @@ pub(crate) struct CachePolicy {
     shadows: Table<WorkloadId, Option<Load>>,
     batch: Vec<Request>,
     /// Lines that a request has made hot, the next one last.
-    hot: Vec<u64>,
+    hot: Vec<ArrayLine>,
     /// What of its loads is a stream that no line of moves to the SSDs.
     sequential: Sequential,
     /// True if writes make no line hot.

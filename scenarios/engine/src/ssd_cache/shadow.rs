@@ -5,8 +5,8 @@ use crate::ids::WorkloadId;
 use crate::raid::redirect::NewData;
 use crate::ssd_cache::CachePolicy;
 use crate::state::load::Request;
-use raidlab_io::{ByteRange, Op};
-use raidlab_models::{CopyEnd, Lookup, SsdCache};
+use raidlab_io::Op;
+use raidlab_models::{ArrayLine, CopyEnd, Lookup, SsdCache};
 
 /// Requests that are looked up beside each other.
 pub(crate) const BATCH: usize = 32;
@@ -21,21 +21,18 @@ pub(crate) struct Decisions {
 }
 
 impl Decisions {
-    pub(crate) fn lines(self, range: ByteRange) -> std::ops::RangeInclusive<u64> {
-        let last = range.offset + range.bytes.max(1) - 1;
-        range.offset / self.line..=last / self.line
-    }
-
     /// Brings near the processor what these requests look at.
     pub(crate) fn fetch(self, map: &SsdCache, requests: &[Request]) {
-        let lines = requests.iter().map(|r| self.lines(r.range()));
+        let lines = requests
+            .iter()
+            .map(|r| ArrayLine::all_of(r.range(), self.line));
         map.fetch(lines.flatten());
     }
 
     /// A request that moves no data; lines that it makes hot are here at once, if there is `room`
     /// for their copies.
     pub(crate) fn imagine(self, map: &mut SsdCache, request: &Request, room: bool) {
-        for line in self.lines(request.range()) {
+        for line in ArrayLine::all_of(request.range(), self.line) {
             let lookup = map.access(line);
             if lookup == Lookup::Hot && room {
                 if let Some(slot) = map.begin(line) {

@@ -159,6 +159,7 @@ mod tests {
     use super::*;
     use crate::plan::{Access, HotSpotPlan};
     use crate::raid::redirect::NewData;
+    use raidlab_models::ArrayLine;
 
     const LINE: u64 = 65_536;
 
@@ -210,7 +211,7 @@ mod tests {
         let mut hits = 0;
         for request in 1..=requests {
             let access = load.next(0).unwrap();
-            let line = access.offset / LINE;
+            let line = ArrayLine::of(access.offset, LINE);
             hits += u64::from(map.slot(line).is_some());
             history.decisions.imagine(map, &access, true);
             while imagine_cleaned(map) {}

@@ -7,6 +7,8 @@
 //! fewest I/Os, else the copy at the lowest address; so are far copies. Before kernel 5.4 flash was
 //! no case of its own on RAID 10. Among equals the first.
 
+use crate::ids::CopyId;
+
 /// What a mirror chooses a copy by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CopyChoice {
@@ -59,7 +61,7 @@ pub(crate) struct Candidate {
 #[derive(Clone, Copy)]
 struct Least {
     value: u64,
-    copy: Option<usize>,
+    copy: Option<CopyId>,
 }
 
 impl Least {
@@ -68,7 +70,7 @@ impl Least {
         copy: None,
     };
 
-    fn meet(&mut self, value: u64, copy: usize) {
+    fn meet(&mut self, value: u64, copy: CopyId) {
         if self.copy.is_none() || value < self.value {
             *self = Least {
                 value,
@@ -80,10 +82,10 @@ impl Least {
 
 impl ReadBalance {
     /// The number of the copy that is read.
-    pub(crate) fn copy(self, copies: impl Iterator<Item = Candidate>) -> Option<usize> {
+    pub(crate) fn copy(self, copies: impl Iterator<Item = Candidate>) -> Option<CopyId> {
         let (mut shortest, mut nearest) = (Least::NONE, Least::NONE);
         let mut flash = false;
-        for (copy, candidate) in copies.enumerate() {
+        for (copy, candidate) in CopyId::first(u32::MAX).zip(copies) {
             let Candidate {
                 offset, pending, ..
             } = candidate;
@@ -133,7 +135,7 @@ mod tests {
             head,
             rotates,
         });
-        balance.copy(copies.into_iter()).unwrap()
+        balance.copy(copies.into_iter()).unwrap().index()
     }
 
     /// A stream stays where it is, however much waits there; on flash too.
@@ -197,6 +199,7 @@ mod tests {
             ReadBalance::Lowest { by_load: true }
                 .copy(copies.into_iter())
                 .unwrap()
+                .index()
         };
         assert_eq!((of(true), of(false)), (0, 1));
     }

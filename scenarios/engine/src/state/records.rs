@@ -1,6 +1,6 @@
 //! What a run stores of its controllers, arrays, workloads and outside callers.
 
-use crate::ids::{ArrayId, ControllerId, DriveId, MemberId, ThreadId, WorkloadId};
+use crate::ids::{ArrayId, ControllerId, CopyId, DriveId, MemberId, ThreadId, WorkloadId};
 use crate::layout::{Layout, Run};
 use crate::plan::{Arrival, MdPlan};
 use crate::state::arrivals::Arrivals;
@@ -12,7 +12,7 @@ use crate::state::measure::Meter;
 use crate::state::read_balance::CopyChoice;
 use crate::state::traced::Traced;
 use raidlab_io::{IoId, Op, Queue};
-use raidlab_kernel::{Nanos, Served, Station, Stream, Table, Time, TimeWeighted};
+use raidlab_kernel::{Id, Nanos, Served, Station, Stream, Table, Time, TimeWeighted};
 use raidlab_models::{Chip, FirmwareRoute, Limits, Task};
 
 /// A controller in a run.
@@ -37,14 +37,14 @@ impl CopyChoice {
         drives: &Table<DriveId, Drive>,
         copies: impl Iterator<Item = (DriveId, u64)>,
         now: Time,
-    ) -> Option<usize> {
+    ) -> Option<CopyId> {
         let copies = copies.map(|(drive, offset)| (&drives[drive], offset));
         if let CopyChoice::Md(balance) = self {
             return balance.copy(copies.map(|(drive, offset)| drive.candidate(offset)));
         }
         let costs = copies.map(|(drive, offset)| drive.cost(now, offset, self));
         let least = costs.enumerate().min_by_key(|&(_, cost)| cost);
-        least.map(|(copy, _)| copy)
+        least.map(|(copy, _)| CopyId::at(copy))
     }
 }
 
@@ -123,7 +123,7 @@ pub struct Array {
 impl Array {
     /// The drive that holds copy `copy` of a run, and where the run begins there.
     #[inline]
-    pub(crate) fn place(&self, run: &Run, copy: u32) -> (DriveId, u64) {
+    pub(crate) fn place(&self, run: &Run, copy: CopyId) -> (DriveId, u64) {
         let place = self.layout.run_place(run, copy);
         (self.drives[place.member], place.offset)
     }
@@ -138,7 +138,7 @@ impl Array {
         now: Time,
     ) -> (DriveId, u64) {
         match self.layout.copies() {
-            1 => self.place(run, 0),
+            1 => self.place(run, CopyId::new(0)),
             copies => self.nearest_copy(drives, run, copies, now),
         }
     }
@@ -150,9 +150,9 @@ impl Array {
         copies: u32,
         now: Time,
     ) -> (DriveId, u64) {
-        let places = (0..copies).map(|copy| self.place(run, copy));
+        let places = CopyId::first(copies).map(|copy| self.place(run, copy));
         let best = self.choice.copy(drives, places, now);
-        self.place(run, best.unwrap_or(0) as u32)
+        self.place(run, best.unwrap_or_default())
     }
 
     /// The path of a request of `commands` commands. The short path is for a single one; of an array in

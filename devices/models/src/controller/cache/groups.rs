@@ -4,7 +4,7 @@ use super::Table;
 use super::line::Line;
 use crate::controller::ids::{GroupId, GroupSlot, LineSlot, SpaceId};
 use prefetch_index::prefetch_index;
-use raidlab_kernel::{BitSet, Table as Slots};
+use raidlab_kernel::{BitSet, Id, Table as Slots};
 use std::collections::VecDeque;
 
 #[derive(Clone, Copy, Debug)]
@@ -207,10 +207,7 @@ impl Groups {
         }
         for _ in 0..self.waiting.len() {
             let space = self.next_space;
-            self.next_space = match space.index() + 1 < self.waiting.len() {
-                true => space.plus(1),
-                false => SpaceId::new(0),
-            };
+            self.next_space = SpaceId::at((space.index() + 1) % self.waiting.len());
             if !may(space) {
                 continue;
             }

@@ -1,6 +1,7 @@
 //! A number for each line of an array, of which most are never touched: what is done to all lines
 //! is done to the touched pages alone.
 
+use crate::controller::ArrayLine;
 use prefetch_index::prefetch_index;
 
 /// Lines in a page.
@@ -23,19 +24,19 @@ impl Entries {
     }
 
     #[inline]
-    pub(super) fn get(&self, line: u64) -> u32 {
-        self.values[line as usize]
+    pub(super) fn get(&self, line: ArrayLine) -> u32 {
+        self.values[line.index()]
     }
 
     #[inline]
-    pub(super) fn prefetch(&self, line: u64) {
-        prefetch_index(&self.values, line as usize);
+    pub(super) fn prefetch(&self, line: ArrayLine) {
+        prefetch_index(&self.values, line.index());
     }
 
     #[inline]
-    pub(super) fn at(&mut self, line: u64) -> &mut u32 {
-        self.touched[line as usize / PAGE] = true;
-        &mut self.values[line as usize]
+    pub(super) fn at(&mut self, line: ArrayLine) -> &mut u32 {
+        self.touched[line.index() / PAGE] = true;
+        &mut self.values[line.index()]
     }
 
     fn pages(&self) -> impl Iterator<Item = usize> + '_ {
@@ -47,9 +48,9 @@ impl Entries {
     }
 
     /// The lines of touched pages with their numbers.
-    pub(super) fn iter(&self) -> impl Iterator<Item = (u64, u32)> + '_ {
+    pub(super) fn iter(&self) -> impl Iterator<Item = (ArrayLine, u32)> + '_ {
         let lines = self.pages().flat_map(|page| self.range(page));
-        lines.map(|line| (line as u64, self.values[line]))
+        lines.map(|line| (ArrayLine::new(line as u32), self.values[line]))
     }
 
     /// Changes the numbers of touched pages.

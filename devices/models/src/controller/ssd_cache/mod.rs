@@ -11,7 +11,7 @@ mod entries;
 #[cfg(test)]
 mod tests;
 
-use super::ReferenceCounts;
+use super::{ArrayLine, ReferenceCounts};
 use crate::Memory;
 use entries::Entries;
 use prefetch_index::prefetch_index;
@@ -81,12 +81,12 @@ pub enum CopyEnd {
 /// The content of a slot.
 #[derive(Clone, Copy, Debug)]
 struct Slot {
-    line: u32,
+    line: ArrayLine,
     state: State,
 }
 
 const EMPTY_SLOT: Slot = Slot {
-    line: 0,
+    line: ArrayLine::new(0),
     state: State::Free,
 };
 
@@ -109,7 +109,7 @@ pub struct SsdCache {
     promote_after: u32,
     dirty_max: u32,
     /// Slots that are being read or written.
-    pins: ReferenceCounts,
+    pins: ReferenceCounts<SlotId>,
     counts: Counts,
 }
 
@@ -179,20 +179,20 @@ impl SsdCache {
     }
 
     /// The line that a slot holds.
-    pub fn line(&self, slot: SlotId) -> u64 {
-        u64::from(self.slots[slot].line)
+    pub fn line(&self, slot: SlotId) -> ArrayLine {
+        self.slots[slot].line
     }
 
     /// The slot that a line's entry names.
     #[inline]
-    fn named(&self, line: u64) -> Option<SlotId> {
+    fn named(&self, line: ArrayLine) -> Option<SlotId> {
         let slot = self.entries.get(line).checked_sub(SLOTS);
         slot.map(SlotId::new)
     }
 
     /// The slot where a line can be read.
     #[inline]
-    pub fn slot(&self, line: u64) -> Option<SlotId> {
+    pub fn slot(&self, line: ArrayLine) -> Option<SlotId> {
         let slot = self.named(line)?;
         match self.slots[slot].state {
             State::Clean | State::Dirty | State::Leaving | State::Renewed => Some(slot),
@@ -202,7 +202,7 @@ impl SsdCache {
 
     /// Prefetches what accesses to these lines read, one step after the other for all of them: the
     /// lines' entries, the slots that these name, the links of the slots' neighbours.
-    pub fn fetch(&self, lines: impl Iterator<Item = u64> + Clone) {
+    pub fn fetch(&self, lines: impl Iterator<Item = ArrayLine> + Clone) {
         for line in lines.clone() {
             self.entries.prefetch(line);
         }
@@ -230,7 +230,7 @@ impl SsdCache {
 
     /// Counts an access to a line.
     #[inline]
-    pub fn access(&mut self, line: u64) -> Lookup {
+    pub fn access(&mut self, line: ArrayLine) -> Lookup {
         let Some(slot) = self.named(line) else {
             let count = self.entries.at(line);
             *count = (*count + 1).min(PROMOTE_AFTER_MAX);
@@ -250,7 +250,7 @@ impl SsdCache {
     }
 
     /// Begins to copy a line to the SSDs; gives its slot, if one is free or holds a clean line.
-    pub fn begin(&mut self, line: u64) -> Option<SlotId> {
+    pub fn begin(&mut self, line: ArrayLine) -> Option<SlotId> {
         debug_assert!(self.entries.get(line) < SLOTS);
         let slot = self.free.pop().or_else(|| self.unused()).or_else(|| {
             let slot = self.oldest_at_rest(&self.clean)?;
@@ -260,7 +260,7 @@ impl SsdCache {
         })?;
         *self.entries.at(line) = slot.number() + SLOTS;
         self.slots[slot] = Slot {
-            line: line as u32,
+            line,
             state: State::Coming,
         };
         self.counts.coming += 1;
@@ -270,17 +270,17 @@ impl SsdCache {
     /// The least recently used slot of a list, of those that are not pinned.
     fn oldest_at_rest(&self, list: &RecencyList<SlotId>) -> Option<SlotId> {
         let mut slots = list.oldest_first(&self.links);
-        slots.find(|slot| !self.pins.contains(slot.number().into()))
+        slots.find(|&slot| !self.pins.contains(slot))
     }
 
     /// A read or write of a slot begins.
     pub fn pin(&mut self, slot: SlotId) {
-        self.pins.acquire(slot.number().into());
+        self.pins.acquire(slot);
     }
 
     /// A read or write of a slot ends.
     pub fn unpin(&mut self, slot: SlotId) {
-        let last = self.pins.release(slot.number().into());
+        let last = self.pins.release(slot);
         if last && self.slots[slot].state == State::Free {
             self.counts.dropped -= 1;
             self.free.push(slot);
@@ -315,7 +315,7 @@ impl SsdCache {
     fn release(&mut self, slot: SlotId) {
         *self.entries.at(self.line(slot)) = 0;
         self.slots[slot].state = State::Free;
-        if self.pins.contains(slot.number().into()) {
+        if self.pins.contains(slot) {
             self.counts.dropped += 1;
         } else {
             self.free.push(slot);
@@ -353,7 +353,7 @@ impl SsdCache {
 
     /// Slots with lines that are newer than the array.
     pub fn dirty_slots(&self) -> impl Iterator<Item = SlotId> + '_ {
-        let used = SlotId::new(0).row(self.fresh.number());
+        let used = SlotId::first(self.fresh.number());
         used.filter(|&slot| self.is_dirty(slot))
     }
 
@@ -374,7 +374,7 @@ impl SsdCache {
         self.pins.clear();
         self.free.clear();
         self.counts.dropped = 0;
-        for slot in SlotId::new(0).row(self.fresh.number()) {
+        for slot in SlotId::first(self.fresh.number()) {
             match self.slots[slot].state {
                 State::Coming | State::Spoiled => {
                     self.arrived(slot, CopyEnd::Failed);
@@ -392,7 +392,7 @@ impl SsdCache {
     }
 
     /// New data for a line go to the SSDs: gives the slot, if the line is there.
-    pub fn write(&mut self, line: u64) -> Option<SlotId> {
+    pub fn write(&mut self, line: ArrayLine) -> Option<SlotId> {
         let slot = self.slot(line)?;
         match self.slots[slot].state {
             State::Clean => {
@@ -408,7 +408,7 @@ impl SsdCache {
 
     /// New data for all of a line that has no slot go to the SSDs: gives the slot, if one is free or
     /// holds a clean line. The line is dirty.
-    pub fn write_new(&mut self, line: u64) -> Option<SlotId> {
+    pub fn write_new(&mut self, line: ArrayLine) -> Option<SlotId> {
         if self.entries.get(line) >= SLOTS {
             return None;
         }
@@ -421,7 +421,7 @@ impl SsdCache {
 
     /// New data for a line go to the array and to the SSDs: gives the slot of a clean line, which
     /// stays clean. A copy that is on its way is out of date.
-    pub fn write_through(&mut self, line: u64) -> Option<SlotId> {
+    pub fn write_through(&mut self, line: ArrayLine) -> Option<SlotId> {
         let slot = self.slot(line).filter(|&slot| !self.is_dirty(slot));
         match slot {
             Some(slot) => self.clean.touch(&mut self.links, slot),
@@ -431,7 +431,7 @@ impl SsdCache {
     }
 
     /// New data for a line go to the array, not to the SSDs: a copy of the line is out of date.
-    pub fn written_around(&mut self, line: u64) {
+    pub fn written_around(&mut self, line: ArrayLine) {
         let Some(slot) = self.named(line) else {
             return;
         };

@@ -62,6 +62,7 @@ impl LinkFront {
             };
             let waiting = Waiting {
                 io,
+                lbn,
                 place: model.geometry.place(lbn),
                 sectors: (end - lbn) as u32,
                 ready,

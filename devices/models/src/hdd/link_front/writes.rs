@@ -41,6 +41,7 @@ impl LinkFront {
         }
         let waiting = Waiting {
             io,
+            lbn: range.lbn,
             place: model.geometry.place(range.lbn),
             sectors: sectors as u32,
             op: MediaOp::Write,

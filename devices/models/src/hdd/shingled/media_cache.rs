@@ -5,7 +5,7 @@
 //! another. Space becomes free at the log's old end alone, up to the oldest record in use. The cache
 //! is full when its sectors or the records of its map are.
 
-use super::super::ids::{BandId, RecordId};
+use super::super::ids::{BandId, LogSector, MediumSector, RecordId};
 use super::super::sector_range::SectorRange;
 use raidlab_kernel::Table;
 
@@ -14,8 +14,8 @@ use raidlab_kernel::Table;
 pub struct Piece {
     /// First logical sector.
     pub lbn: u64,
-    /// First physical sector.
-    pub at: u64,
+    /// First one on the medium.
+    pub at: MediumSector,
     /// How many.
     pub sectors: u64,
 }
@@ -26,7 +26,7 @@ struct Record {
     lbn: u64,
     sectors: u64,
     /// Where it lies in a log without end.
-    position: u64,
+    position: LogSector,
     /// The record before it of the same band.
     older: RecordId,
     /// Its neighbours in the log.
@@ -56,7 +56,7 @@ pub struct MediaCache {
     first: RecordId,
     last: RecordId,
     /// Position of the next record.
-    head: u64,
+    head: LogSector,
     /// Parts of a request not found yet.
     open: Vec<SectorRange>,
     rest: Vec<SectorRange>,
@@ -76,7 +76,7 @@ impl MediaCache {
         let nothing = Record {
             lbn: 0,
             sectors: 0,
-            position: 0,
+            position: LogSector::new(0),
             older: RecordId::NONE,
             before: RecordId::NONE,
             after: RecordId::NONE,
@@ -85,33 +85,38 @@ impl MediaCache {
             size,
             band,
             records: vec![nothing; records as usize].into(),
-            free: RecordId::new(0).row(records).rev().collect(),
+            free: RecordId::first(records).rev().collect(),
             newest: vec![RecordId::NONE; bands as usize].into(),
             first: RecordId::NONE,
             last: RecordId::NONE,
-            head: 0,
+            head: LogSector::new(0),
             open: Vec::with_capacity(64),
             rest: Vec::with_capacity(64),
         }
     }
 
     /// Where a record of `sectors` sectors goes: none is cut by the end of the region.
-    fn position_of(&self, sectors: u64) -> u64 {
-        let within = self.head % self.size;
+    fn position_of(&self, sectors: u64) -> LogSector {
+        let within = self.on_medium(self.head).number();
         if within + sectors <= self.size {
             self.head
         } else {
-            self.head + self.size - within
+            self.head.plus(self.size - within)
         }
     }
 
-    /// Physical sector at which the next record of `sectors` sectors begins.
-    pub fn next_at(&self, sectors: u64) -> u64 {
-        self.position_of(sectors) % self.size
+    /// Where a sector of the log lies.
+    fn on_medium(&self, position: LogSector) -> MediumSector {
+        MediumSector::new(position.number() % self.size)
+    }
+
+    /// Where the next record of `sectors` sectors begins.
+    pub fn next_at(&self, sectors: u64) -> MediumSector {
+        self.on_medium(self.position_of(sectors))
     }
 
     /// Position of the oldest record: space is free from there on, once around.
-    fn tail(&self) -> u64 {
+    fn tail(&self) -> LogSector {
         match self.first {
             RecordId::NONE => self.head,
             first => self.records[first].position,
@@ -120,17 +125,17 @@ impl MediaCache {
 
     /// True if a record of `sectors` sectors fits now.
     pub fn has_room(&self, sectors: u64) -> bool {
-        !self.free.is_empty() && self.position_of(sectors) + sectors - self.tail() <= self.size
+        !self.free.is_empty() && self.position_of(sectors).since(self.tail()) + sectors <= self.size
     }
 
     /// Records, and sectors of the log that are not free.
     pub fn used(&self) -> (u64, u64) {
         let records = self.records.len() - self.free.len();
-        (records as u64, self.head - self.tail())
+        (records as u64, self.head.since(self.tail()))
     }
 
-    /// Appends a record within one band; there must be room. Gives its physical sector.
-    pub fn append(&mut self, lbn: u64, sectors: u64) -> u64 {
+    /// Appends a record within one band; there must be room. Says where it begins.
+    pub fn append(&mut self, lbn: u64, sectors: u64) -> MediumSector {
         debug_assert!(self.has_room(sectors));
         let position = self.position_of(sectors);
         self.cover(SectorRange::long(lbn, sectors));
@@ -152,8 +157,8 @@ impl MediaCache {
             last => self.records[last].after = slot,
         }
         self.last = slot;
-        self.head = position + sectors;
-        position % self.size
+        self.head = position.plus(sectors);
+        self.on_medium(position)
     }
 
     /// Records that lie whole in sectors that have been written anew are dead.
@@ -164,7 +169,7 @@ impl MediaCache {
     }
 
     /// The records of `band` from before `position` have been merged into it.
-    pub fn merged(&mut self, band: BandId, position: u64) {
+    pub fn merged(&mut self, band: BandId, position: LogSector) {
         self.remove(band, |record| record.position < position);
     }
 
@@ -204,7 +209,7 @@ impl MediaCache {
     }
 
     /// Position of the next record.
-    pub fn head(&self) -> u64 {
+    pub fn head(&self) -> LogSector {
         self.head
     }
 
@@ -223,7 +228,7 @@ impl MediaCache {
     fn piece(&self, record: &Record, part: SectorRange) -> Piece {
         Piece {
             lbn: part.lbn,
-            at: record.position % self.size + part.lbn - record.lbn,
+            at: (self.on_medium(record.position)).plus(part.lbn - record.lbn),
             sectors: part.sectors(),
         }
     }
@@ -270,7 +275,7 @@ impl MediaCache {
         }
         found.extend(self.open.iter().map(|open| Piece {
             lbn: open.lbn,
-            at: open.lbn + offset,
+            at: MediumSector::new(open.lbn + offset),
             sectors: open.sectors(),
         }));
         found.sort_unstable_by_key(|piece| piece.lbn);
@@ -309,7 +314,7 @@ impl MediaCache {
             if record.position < position {
                 return Err(format!("the log has {} before {position}", record.position));
             }
-            (count, position) = (count + 1, record.position + record.sectors);
+            (count, position) = (count + 1, record.position.plus(record.sectors));
             slot = record.after;
         }
         let (records, sectors) = self.used();
@@ -334,14 +339,14 @@ mod tests {
     fn located(cache: &mut MediaCache, lbn: u64, end: u64) -> Vec<(u64, u64, u64)> {
         let mut found = Vec::new();
         cache.locate(SectorRange::new(lbn, end), 1000, &mut found);
-        (found.iter().map(|it| (it.lbn, it.at, it.sectors))).collect()
+        (found.iter().map(|it| (it.lbn, it.at.number(), it.sectors))).collect()
     }
 
     #[test]
     fn the_newest_record_has_the_data_and_the_rest_is_at_home() {
         let mut cache = cache();
-        assert_eq!(cache.append(10, 8), 0);
-        assert_eq!(cache.append(14, 8), 8);
+        assert_eq!(cache.append(10, 8), MediumSector::new(0));
+        assert_eq!(cache.append(14, 8), MediumSector::new(8));
         let pieces = located(&mut cache, 8, 24);
         assert_eq!(
             pieces,
@@ -378,12 +383,12 @@ mod tests {
     #[test]
     fn it_is_full_by_sectors_or_by_records_and_no_record_is_cut() {
         let mut cache = cache();
-        assert_eq!((cache.append(0, 40), cache.append(50, 40)), (0, 40));
+        assert_eq!([0, 50].map(|lbn| cache.append(lbn, 40).number()), [0, 40]);
         assert!(!cache.has_room(40) && !cache.has_room(21));
         cache.merged(BandId::new(0), cache.head());
         // 20 sectors are left at the end: 30 begin at the front again.
         assert!(cache.has_room(30) && !cache.has_room(41));
-        assert_eq!(cache.append(100, 30), 0);
+        assert_eq!(cache.append(100, 30), MediumSector::new(0));
         let mut many = MediaCache::new(100, 2, 50, 10);
         many.append(0, 1);
         many.append(50, 1);

@@ -7,7 +7,7 @@
 //! Commands that wait are served between these steps. A stream that ends inside a band leaves the
 //! rest of it to be merged.
 
-use super::super::ids::BandId;
+use super::super::ids::{BandId, LogSector, MediumSector};
 use super::super::media_op::MediaOp;
 use super::super::model::Model;
 use super::super::sector_range::SectorRange;
@@ -32,8 +32,15 @@ pub struct Merge {
     lbn: u64,
     end: u64,
     /// Records from before this position of the log are part of it.
-    position: u64,
+    position: LogSector,
     step: Step,
+}
+
+impl Merge {
+    /// What the head passes, and how many sectors that is.
+    fn range(&self, model: &Model) -> (MediumSector, u64) {
+        (model.home(self.lbn), self.end - self.lbn)
+    }
 }
 
 impl ShingledFront {
@@ -45,10 +52,10 @@ impl ShingledFront {
         let (op, on) = match merge.step {
             Step::ReadRecord(number) => {
                 let record = self.records[number];
-                (MediaOp::Read, SectorRange::long(record.at, record.sectors))
+                (MediaOp::Read, (record.at, record.sectors))
             }
-            Step::ReadBand => (MediaOp::Read, self.range(model, &merge)),
-            Step::WriteBand | Step::Done => (MediaOp::Write, self.range(model, &merge)),
+            Step::ReadBand => (MediaOp::Read, merge.range(model)),
+            Step::WriteBand | Step::Done => (MediaOp::Write, merge.range(model)),
         };
         self.sweep(model, now, op, on);
         merge.step = match merge.step {
@@ -61,10 +68,6 @@ impl ShingledFront {
         };
         self.merge = Some(merge);
         self.work(port, Activity::Merge);
-    }
-
-    fn range(&self, model: &Model, merge: &Merge) -> SectorRange {
-        SectorRange::long(merge.lbn + model.first_band, merge.end - merge.lbn)
     }
 
     /// What a stream has left of its band, else the band of the log's oldest record.

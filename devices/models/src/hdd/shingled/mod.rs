@@ -14,6 +14,7 @@ mod writes;
 
 use super::buffer::Buffer;
 use super::counts::Counts;
+use super::ids::MediumSector;
 use super::mechanics::{Access, Arm, Movement, Sweep};
 use super::media_op::MediaOp;
 use super::model::Model;
@@ -65,8 +66,8 @@ pub struct ShingledFront {
     /// Commands that what the arm writes completes.
     completed: Vec<IoId>,
     arm: Arm,
-    /// Physical sector after the one that passed last.
-    at: u64,
+    /// After the sector that passed last.
+    at: MediumSector,
     activity: Activity,
     /// What the arm did last was not a read: one that waits goes next.
     read_is_next: bool,
@@ -103,7 +104,7 @@ impl ShingledFront {
             pieces: Vec::with_capacity(64),
             completed: Vec::with_capacity(params.queue_depth as usize),
             arm,
-            at: 0,
+            at: MediumSector::new(0),
             activity: Activity::Idle,
             read_is_next: true,
             lateness,
@@ -158,13 +159,13 @@ impl ShingledFront {
         self.merge_when_idle(model, port);
     }
 
-    /// Moves the arm to physical sectors and passes them, from when it is free on.
+    /// Moves the arm to a place on the medium and passes sectors, from when it is free on.
     fn sweep(
         &mut self,
         model: &Model,
         now: Time,
         op: MediaOp,
-        SectorRange { lbn: at, end }: SectorRange,
+        (at, sectors): (MediumSector, u64),
     ) -> (Time, Access, Sweep) {
         let start = self.free.max(now);
         // A head that goes on where it stands reaches the next track in time, thanks to the skew.
@@ -173,7 +174,7 @@ impl ShingledFront {
             false => model.seek.lateness(&mut self.lateness),
         };
         let movement = Movement {
-            place: model.geometry.place(at),
+            place: model.geometry.place(at.number()),
             start,
             op,
             shuffled_end: 0,
@@ -181,7 +182,8 @@ impl ShingledFront {
             late,
         };
         let (mut sweep, access) = Sweep::new(model, self.arm, &movement);
-        let done = sweep.end_of(model, end - 1);
+        let end = at.plus(sectors);
+        let done = sweep.end_of(model, end.number() - 1);
         self.counts.seek += access.seek;
         self.counts.rotation += access.rotation;
         self.counts.accesses += 1;
@@ -223,7 +225,7 @@ impl ShingledFront {
 
     /// What it takes to get to `lbn` by an arm that is free now.
     pub fn positioning(&self, model: &Model, now: Time, lbn: u64) -> Nanos {
-        let place = model.geometry.place(lbn + model.first_band);
+        let place = model.geometry.place(model.home(lbn).number());
         let start = now.max(self.free);
         self.arm.access(model, &place, start, MediaOp::Read).total()
     }

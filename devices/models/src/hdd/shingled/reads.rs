@@ -51,7 +51,7 @@ impl ShingledFront {
             if reading.lbn <= missing && end <= reading.end {
                 self.counts.read_hits += 1;
                 reading.wanted = true;
-                let passes = { reading.sweep }.end_of(model, end - 1 + model.first_band);
+                let passes = { reading.sweep }.end_of(model, model.home(end - 1).number());
                 let at = passes.max(ready);
                 let record = port.io(io);
                 let lead = at.since(record.mark);
@@ -62,6 +62,7 @@ impl ShingledFront {
         let place = self.place_of(model, range);
         self.queue.push(Waiting {
             io,
+            lbn,
             place,
             sectors: (end - lbn) as u32,
             ready,
@@ -69,29 +70,27 @@ impl ShingledFront {
         });
     }
 
-    /// Where a read begins, with its logical sector.
+    /// Where a read begins.
     fn place_of(&mut self, model: &Model, range: SectorRange) -> Place {
         (self.media).locate(range, model.first_band, &mut self.pieces);
-        let mut place = model.geometry.place(self.pieces[0].at);
-        place.lbn = range.lbn;
-        place
+        model.geometry.place(self.pieces[0].at.number())
     }
 
     /// Reads for the command that is next: its pieces one after the other.
     pub(super) fn serve_read<P: Port>(&mut self, model: &Model, port: &mut P) {
         let start = self.free.max(port.now());
         let next = (self.queue.late(model, start)).or_else(|| {
-            let chosen = (self.queue).choose_joined(model, &self.arm, self.at, start);
+            let chosen = (self.queue).choose_joined(model, &self.arm, self.at.number(), start);
             chosen.map(|(index, _)| index)
         });
         let Some(index) = next else { return };
         let waiting = self.queue.take(index);
         self.free = self.free.max(waiting.ready);
-        let end = waiting.place.lbn + u64::from(waiting.sectors);
+        let end = waiting.lbn + u64::from(waiting.sectors);
         // What is in the buffer need not be read again; what was written meanwhile has moved.
-        let lbn = match self.buffer.held(SectorRange::new(waiting.place.lbn, end)) {
+        let lbn = match self.buffer.held(SectorRange::new(waiting.lbn, end)) {
             Held::UpTo(sector) => sector,
-            _ => waiting.place.lbn,
+            _ => waiting.lbn,
         };
         (self.media).locate(
             SectorRange::new(lbn, end),
@@ -102,7 +101,7 @@ impl ShingledFront {
         let mut sweep = None;
         for number in 0..self.pieces.len() {
             let piece = self.pieces[number];
-            let on = SectorRange::long(piece.at, piece.sectors);
+            let on = (piece.at, piece.sectors);
             let (start, access, passed) = self.sweep(model, port.now(), MediaOp::Read, on);
             let begin = start + access.total();
             let record = port.io(waiting.io);
@@ -114,7 +113,7 @@ impl ShingledFront {
             sweep = Some(passed);
         }
         port.done(waiting.io, self.free, lead);
-        let at_home = self.pieces.len() == 1 && self.pieces[0].at == lbn + model.first_band;
+        let at_home = self.pieces.len() == 1 && self.pieces[0].at == model.home(lbn);
         let Some(sweep) = sweep.filter(|_| at_home) else {
             return self.work(port, Activity::ReadPieces { lbn, end });
         };
@@ -151,10 +150,10 @@ impl ShingledFront {
     ) {
         if limit > reading.end {
             let mut sweep = reading.sweep;
-            let done = sweep.end_of(model, limit - 1 + model.first_band);
+            let done = sweep.end_of(model, model.home(limit - 1).number());
             self.busy += done.since(self.free);
             (self.free, self.arm) = (done, sweep.arm());
-            self.at = limit + model.first_band;
+            self.at = model.home(limit);
             reading.end = limit;
         }
         self.work(port, Activity::Read(reading));

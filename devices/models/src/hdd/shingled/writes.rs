@@ -1,6 +1,7 @@
 //! Writes of a shingled disk: from memory to the end of the log, or straight to the bands of a
 //! stream.
 
+use super::super::ids::MediumSector;
 use super::super::media_op::MediaOp;
 use super::super::model::Model;
 use super::super::sector_range::SectorRange;
@@ -198,37 +199,37 @@ impl ShingledFront {
                 break;
             }
             end = write.end;
-            self.take(end, lbn + model.first_band);
+            self.take(end, model.home(lbn));
         }
         let written = SectorRange { lbn, end };
         self.media.cover(written);
         self.writes.open = Some(end);
-        let on = SectorRange::long(lbn + model.first_band, written.sectors());
-        self.pass_over(model, port, on);
+        self.pass_over(model, port, (model.home(lbn), written.sectors()));
     }
 
     /// Appends writes to the log as long as they fit behind each other.
     fn write_log<P: Port>(&mut self, model: &Model, port: &mut P) {
         let begin = self.begin_writing(port);
         let band = self.writes.band;
-        let (mut from, mut end) = (0, 0);
+        let mut on = None;
         while let Some(&write) = self.writes.pending.front() {
             let cut = write.end.min((write.lbn / band + 1) * band);
             let sectors = cut - write.lbn;
             let at = self.media.next_at(sectors);
-            let follows = end == 0 || (at == end && !self.writes.streams_to(write.lbn));
+            let (from, passed) = on.unwrap_or((at, 0));
+            let goes_on = at == from.plus(passed) && !self.writes.streams_to(write.lbn);
+            let follows = on.is_none() || goes_on;
             if write.ready > begin || !follows || !self.media.has_room(sectors) {
                 break;
             }
-            from = if end == 0 { at } else { from };
-            end = at + sectors;
+            on = Some((from, passed + sectors));
             self.media.append(write.lbn, sectors);
             self.take(cut, at);
         }
-        if end == 0 {
-            return self.merge_for(model, port);
+        match on {
+            Some(on) => self.pass_over(model, port, on),
+            None => self.merge_for(model, port),
         }
-        self.pass_over(model, port, SectorRange::new(from, end));
     }
 
     /// The arm is free for the first write, and that is ready.
@@ -240,8 +241,8 @@ impl ShingledFront {
         self.free.max(port.now())
     }
 
-    /// The first write goes to the medium up to `end`, to physical sector `at`.
-    fn take(&mut self, end: u64, at: u64) {
+    /// The first write goes to the medium up to `end`, to `at`.
+    fn take(&mut self, end: u64, at: MediumSector) {
         let Some(&Pending { lbn, io, .. }) = self.writes.pending.front() else {
             return;
         };
@@ -254,8 +255,8 @@ impl ShingledFront {
         }
     }
 
-    /// The head passes over the physical sectors of all writes that were taken.
-    fn pass_over<P: Port>(&mut self, model: &Model, port: &mut P, on: SectorRange) {
+    /// The head passes over the sectors of all writes that were taken.
+    fn pass_over<P: Port>(&mut self, model: &Model, port: &mut P, on: (MediumSector, u64)) {
         let (start, access, _) = self.sweep(model, port.now(), MediaOp::Write, on);
         for &Piece { lbn, sectors, .. } in &self.pieces {
             port.settles(SectorRange::long(lbn, sectors).bytes(), self.free);

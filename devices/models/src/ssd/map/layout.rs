@@ -11,7 +11,7 @@
 //!
 //! Every unit has a *home*, a number that the map's tables use. Homes follow the slots of a tile.
 
-use crate::ssd::ids::{BlockId, HomeId, NandSlot, TileHome, TileId, TileUnit, UnitId};
+use crate::ssd::ids::{BlockId, HomeId, LogPlace, NandSlot, TileHome, TileId, TileUnit, UnitId};
 use crate::ssd::map::log_order::LogOrder;
 use crate::ssd::map::slot::{Found, Frontier};
 use crate::ssd::preconditioning::pace::{Pace, PastScatter};
@@ -238,10 +238,10 @@ impl Tiles {
     #[inline]
     fn place(&self, unit: UnitId) -> (TileId, TileUnit) {
         let place = match &self.log_order {
-            None => unit.number(),
-            Some(order) => order.place(unit.number()),
+            None => LogPlace::new(unit.number()),
+            Some(order) => order.place(unit),
         };
-        let (chunk, within) = self.chunk.split(place);
+        let (chunk, within) = self.chunk.split(place.number());
         let (row, tile) = self.tiles.split(chunk);
         let local = row * self.chunk.get() + within;
         (TileId::new(tile), TileUnit::new(local))
@@ -331,10 +331,10 @@ impl Tiles {
         let chunk = u64::from(row) * u64::from(self.tiles.get()) + u64::from(tile.number());
         let unit = chunk * u64::from(self.chunk.get()) + u64::from(within);
         let place = (unit < u64::from(self.units)).then_some(unit as u32)?;
-        Some(UnitId::new(match &self.log_order {
-            None => place,
-            Some(order) => order.unit(place),
-        }))
+        Some(match &self.log_order {
+            None => UnitId::new(place),
+            Some(order) => order.unit(LogPlace::new(place)),
+        })
     }
 
     /// Homes of `tile`, which are its slots, that hold units beyond the drive's end, which cuts the last row of chunks.

@@ -12,6 +12,7 @@
 //! the permutations are applied one after the other, the last load's first. Where they were written
 //! over smaller ones, those move no more.
 
+use crate::ssd::ids::{LogPlace, UnitId};
 use crate::ssd::map::scattered::inverse;
 use serde::{Deserialize, Serialize};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -72,19 +73,19 @@ impl Default for Recent {
 
 impl Recent {
     #[inline]
-    fn of(&self, unit: u32) -> &AtomicU64 {
-        &self.0[(unit & mask(RECENT_BITS)) as usize]
+    fn of(&self, unit: UnitId) -> &AtomicU64 {
+        &self.0[(unit.number() & mask(RECENT_BITS)) as usize]
     }
 
     #[inline]
-    fn get(&self, unit: u32) -> Option<u32> {
+    fn get(&self, unit: UnitId) -> Option<LogPlace> {
         let pair = self.of(unit).load(Relaxed);
-        ((pair >> 32) as u32 == unit).then_some(pair as u32)
+        ((pair >> 32) as u32 == unit.number()).then_some(LogPlace::new(pair as u32))
     }
 
     #[inline]
-    fn set(&self, unit: u32, place: u32) {
-        let pair = u64::from(unit) << 32 | u64::from(place);
+    fn set(&self, unit: UnitId, place: LogPlace) {
+        let pair = u64::from(unit.number()) << 32 | u64::from(place.number());
         self.of(unit).store(pair, Relaxed);
     }
 }
@@ -117,12 +118,12 @@ impl LogOrder {
 
     /// The unit in whose place in the order of addresses this one lies.
     #[inline]
-    pub(crate) fn place(&self, unit: u32) -> u32 {
+    pub(crate) fn place(&self, unit: UnitId) -> LogPlace {
         if let Some(place) = self.recent.get(unit) {
             return place;
         }
         let layers = (0..self.layers.len()).rev();
-        let place = self.follow_all(layers, unit, Layer::permuted);
+        let place = LogPlace::new(self.follow_all(layers, unit.number(), Layer::permuted));
         self.recent.set(unit, place);
         place
     }
@@ -150,8 +151,9 @@ impl LogOrder {
 
     /// The unit that lies in the place of this one in the order of addresses.
     #[inline]
-    pub(crate) fn unit(&self, place: u32) -> u32 {
-        let unit = self.follow_all(0..self.layers.len(), place, Layer::restored);
+    pub(crate) fn unit(&self, place: LogPlace) -> UnitId {
+        let layers = 0..self.layers.len();
+        let unit = UnitId::new(self.follow_all(layers, place.number(), Layer::restored));
         // Collection, which asks for it, moves it next.
         self.recent.set(unit, place);
         unit
@@ -293,6 +295,10 @@ mod tests {
         }
     }
 
+    fn place(order: &LogOrder, unit: u32) -> u32 {
+        order.place(UnitId::new(unit)).number()
+    }
+
     proptest! {
         /// Whatever loads there were, each unit has one place, and none outside of their areas.
         #[test]
@@ -316,12 +322,13 @@ mod tests {
             let order = LogOrder::new(layers.collect());
             prop_assert!(order.agrees(units));
             let mut taken = vec![false; units as usize];
-            for unit in 0..units {
+            for unit in UnitId::first(units) {
                 let place = order.place(unit);
                 prop_assert_eq!(order.unit(place), unit);
-                prop_assert!(!std::mem::replace(&mut taken[place as usize], true));
+                prop_assert!(!std::mem::replace(&mut taken[place.index()], true));
+                let unit = unit.number();
                 let at_random = |layer: &Layer| layer.has(unit) && !layer.in_order;
-                prop_assert!(place == unit || order.layers.iter().any(at_random));
+                prop_assert!(place.number() == unit || order.layers.iter().any(at_random));
             }
         }
     }
@@ -334,7 +341,7 @@ mod tests {
             ..layer(1, 8, 8)
         };
         let order = LogOrder::new(vec![layer(1, 16, 7), in_order]);
-        let places: Vec<u32> = (0..40).map(|unit| order.place(unit)).collect();
+        let places: Vec<u32> = (0..40).map(|unit| place(&order, unit)).collect();
         assert!(places[..16].iter().copied().eq(0..16));
         assert!(places[32..].iter().copied().eq(32..40));
         for pair in places[16..32].chunks(2) {
@@ -353,7 +360,7 @@ mod tests {
         let (large, small) = (layer(4, 1000, 7), layer(1, 8000, 8));
         let whole = |layers| {
             let order = LogOrder::new(layers);
-            let next = |unit: &u32| order.place(unit + 1) == order.place(*unit) + 1;
+            let next = |unit: &u32| place(&order, unit + 1) == place(&order, *unit) + 1;
             (0..15_999).filter(next).count() as f64 / 15_999.0
         };
         // Neighbours within a small piece: 1 of 2. Between two pieces of a large one, 7 of 16: both
@@ -377,7 +384,8 @@ mod tests {
                 let count = pieces.min(50_000) - 1;
                 let mut distances = vec![0_u32; bins as usize];
                 for unit in 0..count {
-                    let apart = order.place(unit + 1) % bins + bins - order.place(unit) % bins;
+                    let [here, next] = [unit, unit + 1].map(|unit| place(&order, unit) % bins);
+                    let apart = next + bins - here;
                     distances[(apart % bins) as usize] += 1;
                 }
                 let expected = f64::from(count) / f64::from(bins);

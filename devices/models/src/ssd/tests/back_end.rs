@@ -69,7 +69,7 @@ fn a_program_waits_where_its_write_does_not() {
     let write = bench.submit(&mut ssd, Op::Write, 0, 16384, 0);
     assert_eq!(bench.end(write), 3 * US);
     bench.run(&mut ssd, Time(568 * US));
-    let works = |ssd: &Ssd<Direct>| DieId::new(0).row(2).any(|die| ssd.store.nand.is_awake(die));
+    let works = |ssd: &Ssd<Direct>| DieId::first(2).any(|die| ssd.store.nand.is_awake(die));
     assert!(works(&ssd));
     bench.run(&mut ssd, Time(569 * US));
     assert!(!works(&ssd));

@@ -19,7 +19,7 @@ impl Translation {
         draws: Stream,
     ) -> Translation {
         let (count, used) = (tiles.tiles.get(), tiles.blocks.get());
-        let all = TileId::new(0).row(count);
+        let all = TileId::first(count);
         let first_blocks: Vec<BlockId> = all.clone().map(|tile| tiles.first_block(tile)).collect();
         let missing: Vec<Vec<TileHome>> = all.map(|tile| tiles.beyond_end(tile)).collect();
         let end = Arc::clone(&tiles.end);

@@ -7,7 +7,7 @@
 //! pauses; a task that has all of the time is followed always. What rows bring counts in their order:
 //! a row holds its lock until all before it are in their place.
 
-use crate::ids::{ArrayId, JobId, MemberId, RowId, StripeId, TaskId};
+use crate::ids::{ArrayId, ColumnId, JobId, MemberId, RowId, StripeId, TaskId};
 use crate::integrity::commands::Target;
 use crate::layout::{Extent, Role};
 use crate::path::IoPath;
@@ -339,7 +339,7 @@ fn unit_job(
         .new_job(path, Io::NONE, array, stripe, work, now);
     let column = match role {
         Role::Data(column) => column,
-        Role::Parity(_) | Role::Copy(..) => 0,
+        Role::Parity(_) | Role::Copy(..) => ColumnId::new(0),
     };
     let start = 0;
     let extents = stripes.state_mut().jobs_mut()[job].extents_mut();
@@ -376,7 +376,7 @@ fn group_job(
         work,
         now,
     );
-    let (column, start) = ((group.number() % columns) as u32, 0);
+    let (column, start) = (ColumnId::new((group.number() % columns) as u32), 0);
     let extents = stripes.state_mut().jobs_mut()[job].extents_mut();
     extents.push(Extent { column, start, end });
     job

@@ -81,12 +81,8 @@ impl ControllerCache {
         if let Some(memory) = self.memories.get_mut(controller) {
             memory.cache.leave(group, &mut memory.leaving);
         }
-        let redirected = Lines::new(stripes, &mut self.memories).redirect_write(
-            path,
-            array,
-            number.number(),
-            now,
-        );
+        let redirected =
+            Lines::new(stripes, &mut self.memories).redirect_write(path, array, number, now);
         let (target, at) = redirected.map_or((array, stripe), |place| (place.array, place.stripe));
         let slot = redirected.map(|place| place.slot);
         let work = Work::Destage(Destage { group, slot });

@@ -82,7 +82,7 @@ impl Caching {
             return self.space;
         };
         let on_ssd_cache = cache.groups().has(fast, group)
-            || !cache.groups().has(self.space, group) && redirect.would_take(group.number());
+            || !cache.groups().has(self.space, group) && redirect.would_take(group);
         if on_ssd_cache { fast } else { self.space }
     }
 

@@ -8,7 +8,7 @@ use crate::raid::redirect::{Redirect, Redirects};
 use crate::raid::volume::{Volume, Volumes};
 use raidlab_io::ByteRange;
 use raidlab_kernel::Time;
-use raidlab_models::{Found, GroupId, LineKey, SECTOR, Sectors, SpaceId};
+use raidlab_models::{ArrayLine, Found, GroupId, LineKey, SECTOR, Sectors, SpaceId};
 
 /// What a request needs to know when it meets the cache. `S` is the cache, shared or exclusive.
 pub(super) struct Cached<'a, S> {
@@ -104,11 +104,10 @@ impl Memories {
     }
 
     /// Whether it has newer data for a line of an SSD cache.
-    pub(crate) fn is_line_dirty(&self, stripes: &Stripes, array: ArrayId, line: u64) -> bool {
+    pub(crate) fn is_line_dirty(&self, stripes: &Stripes, array: ArrayId, line: ArrayLine) -> bool {
         let redirect = stripes.state().redirect(array);
         redirect.is_some_and(|redirect| {
-            let bytes = redirect.line_bytes();
-            self.is_any_dirty(stripes, array, ByteRange::new(line * bytes, bytes))
+            self.is_any_dirty(stripes, array, line.range(redirect.line_bytes()))
         })
     }
 
@@ -138,7 +137,7 @@ impl Memories {
             return false;
         };
         let controller = cached.caching.controller;
-        let bypassed = redirect.is_bypassed(range.offset / redirect.line_bytes());
+        let bypassed = redirect.is_bypassed(redirect.line_at(range.offset));
         let mut whole = true;
         for (key, sectors) in cached.caching.lines(range) {
             let clean = cached.memory.cache.clean_at(key, sectors);

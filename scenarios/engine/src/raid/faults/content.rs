@@ -1,6 +1,6 @@
 //! What drives hold of the data, for claims about losses.
 
-use crate::ids::{ArrayId, DriveId, MemberId, RowId, StripeId};
+use crate::ids::{ArrayId, ColumnId, CopyId, DriveId, MemberId, ParityId, RowId, StripeId};
 use crate::integrity::OnDrives;
 use crate::layout::{Place, Role, galois};
 use crate::path::IoPath;
@@ -70,7 +70,7 @@ impl<'a> Content<'a> {
         };
         let piece = volume.geometry().piece(ByteRange::new(offset, SECTOR));
         let within = u64::from(piece.start);
-        let copies = (0..volume.geometry().copies())
+        let copies = CopyId::first(volume.geometry().copies())
             .map(|copy| volume.geometry().data(piece.stripe, piece.column, copy))
             .filter_map(|place| self.sector_of(volume, place, within));
         let content: Vec<u64> = copies
@@ -86,7 +86,7 @@ impl<'a> Content<'a> {
         let parity = self.units(array, piece.stripe, within, false);
         let parity = [0, 1].map(|which| parity.get(which).copied().flatten());
         let whole = galois::recover(&mut data, parity);
-        let found = data[piece.column as usize].filter(|_| whole);
+        let found = data[piece.column.index()].filter(|_| whole);
         OnDrives {
             tokens: found.into_iter().collect(),
             computed: true,
@@ -103,10 +103,10 @@ impl<'a> Content<'a> {
     ) -> Vec<Option<u64>> {
         let volume = self.stripes.state().volume(array);
         let geometry = volume.geometry();
-        let roles = if data {
-            (0..geometry.columns()).map(Role::Data).collect::<Vec<_>>()
-        } else {
-            (0..geometry.parities()).map(Role::Parity).collect()
+        let (columns, parities) = (geometry.columns(), geometry.parities());
+        let roles: Vec<Role> = match data {
+            true => ColumnId::first(columns).map(Role::Data).collect(),
+            false => ParityId::first(parities).map(Role::Parity).collect(),
         };
         let content = |role| {
             let place = volume.place(stripe, role);
@@ -169,11 +169,11 @@ impl<'a> Content<'a> {
         let Some((stripe, role)) = volume.geometry().unit_at(member, row) else {
             return;
         };
-        let lost = |column: &u32| {
+        let lost = |column: &ColumnId| {
             let place = volume.place(stripe, Role::Data(*column));
             self.sector_of(volume, place, within).is_none()
         };
-        let columns = (0..volume.geometry().columns()).filter(lost);
+        let columns = ColumnId::first(volume.geometry().columns()).filter(lost);
         let own = match role {
             Role::Data(column) => Some(column),
             Role::Parity(_) | Role::Copy(..) => None,

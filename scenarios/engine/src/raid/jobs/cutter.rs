@@ -1,6 +1,6 @@
 //! Where the new data of a stripe that is handled page by page are cut (see `pages`).
 
-use crate::ids::{ArrayId, StripeId};
+use crate::ids::{ArrayId, ColumnId, StripeId};
 use crate::layout::Extent;
 use crate::raid::jobs::lock::Locks;
 use crate::raid::jobs::state::StripeState;
@@ -34,7 +34,7 @@ impl Cutter {
             cuts.clear();
             cuts.extend([start, end]);
         }
-        let key = volume.lock_key(array, stripe, 0);
+        let key = volume.lock_key(array, stripe, ColumnId::new(0));
         locks.cuts(&state.jobs, volume, key, (start, end), cuts);
         cuts.sort_unstable();
         cuts.dedup();

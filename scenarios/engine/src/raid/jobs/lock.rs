@@ -3,7 +3,7 @@
 //! A controller locks a stripe as a whole. Linux md works in pages, and a lock covers the pages of
 //! the stripe's units that a job is about: others of the same stripe go on beside it.
 
-use crate::ids::{JobId, LockKey};
+use crate::ids::{ColumnId, JobId, LockKey};
 use crate::layout::Extent;
 use crate::raid::jobs::table::{Job, Jobs};
 use crate::raid::volume::{Volume, Volumes};
@@ -193,6 +193,6 @@ fn lock_key(job: &Job, volumes: &Volumes) -> Option<LockKey> {
         // One drive holds the data: its own order decides.
         return None;
     }
-    let column = job.extents.first().map_or(0, |extent| extent.column);
+    let column = job.extents.first().map_or(ColumnId::new(0), |e| e.column);
     Some(volume.lock_key(job.array, job.stripe, column))
 }

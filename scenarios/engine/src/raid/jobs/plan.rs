@@ -1,6 +1,6 @@
 //! What jobs read and write: listed when they are planned.
 
-use crate::ids::JobId;
+use crate::ids::{ColumnId, CopyId, JobId, ParityId};
 use crate::layout::{
     Extent, Repair, Role, Stripe, Transfer, Unit, Want, WriteStrategy, parity_ranges, without,
 };
@@ -272,7 +272,7 @@ fn row_strategy(job: &Job, volume: &Volume, role: Role) -> WriteStrategy {
     };
     let given = match role {
         Role::Data(column) => {
-            let mut copies = 0..volume.geometry().copies();
+            let mut copies = CopyId::first(volume.geometry().copies());
             copies.any(|copy| gives(volume.geometry().data(job.stripe, column, copy)))
         }
         role => gives(volume.place(job.stripe, role)),
@@ -349,16 +349,19 @@ fn stripe_of<'a>(
 
 /// What a check believes: the data of a stripe or, without parity, the first copy of a unit.
 fn checked_data<'a>(job: &'a Job, volume: &'a Volume) -> impl Iterator<Item = Role> + 'a {
-    let all = 0..volume.geometry().columns();
-    let columns = job.extents.first().map_or(all, |e| e.column..e.column + 1);
-    columns.map(Role::Data)
+    let (first, columns) = match job.extents.first() {
+        None => (ColumnId::new(0), volume.geometry().columns()),
+        Some(extent) => (extent.column, 1),
+    };
+    first.row(columns).map(Role::Data)
 }
 
 /// What it compares with them: parities, or the other copies.
 fn checked_against<'a>(job: &'a Job, volume: &'a Volume) -> impl Iterator<Item = Role> + 'a {
-    let parities = (0..volume.geometry().parities()).map(Role::Parity);
+    let parities = ParityId::first(volume.geometry().parities()).map(Role::Parity);
     let copies = job.extents.iter().flat_map(|extent| {
-        (1..volume.geometry().copies()).map(move |copy| Role::Copy(extent.column, copy))
+        let others = CopyId::first(volume.geometry().copies()).skip(1);
+        others.map(move |copy| Role::Copy(extent.column, copy))
     });
     parities.chain(copies)
 }

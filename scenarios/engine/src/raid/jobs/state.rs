@@ -1,6 +1,6 @@
 //! What jobs work on: the arrays with what their drives give, where lines lie, and the jobs themselves.
 
-use crate::ids::{ArrayId, DriveId, JobId, StripeId};
+use crate::ids::{ArrayId, CopyId, DriveId, JobId, ParityId, StripeId};
 use crate::integrity::commands::Target;
 use crate::layout::{Extent, Role, Run};
 use crate::path::IoPath;
@@ -156,7 +156,7 @@ impl StripeState {
                 copies = self.volume(array).geometry().copies();
             }
         }
-        for copy in 0..copies {
+        for copy in CopyId::first(copies) {
             let volume = self.volume(array);
             let unit = match role {
                 Role::Data(column) => volume.geometry().data(stripe, column, copy),
@@ -313,7 +313,7 @@ impl StripeState {
         }
         let (array, stripe) = (job.array, job.stripe);
         let lost = self.jobs.repair(index).lost.clone();
-        for which in 0..self.volume(array).geometry().parities() {
+        for which in ParityId::first(self.volume(array).geometry().parities()) {
             let volume = self.volume(array);
             let place = volume.geometry().parity(stripe, which);
             for (drive, _) in volume.takers(place, 0, 1).into_iter().flatten() {

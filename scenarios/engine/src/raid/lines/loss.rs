@@ -25,8 +25,7 @@ impl Lines<'_> {
         now: Time,
     ) -> Option<SlotId> {
         let redirect = self.stripes.state().redirect(array)?;
-        let line = offset / redirect.line_bytes();
-        let slot = redirect.map().slot(line)?;
+        let slot = redirect.map().slot(redirect.line_at(offset))?;
         if path.can_fail && !self.is_readable(array, slot) {
             self.give_up_unreadable(path, array, slot, now);
             return None;

@@ -7,24 +7,25 @@ use crate::path::agenda::JobCall;
 use crate::raid::jobs::SlotRange;
 use crate::raid::jobs::Work;
 use crate::raid::lines::Lines;
-use crate::raid::redirect::SlotPlace;
+use crate::raid::redirect::{Redirect, SlotPlace};
 use raidlab_io::{ByteRange, IoId, Op};
 use raidlab_kernel::Time;
-use raidlab_models::SlotId;
+use raidlab_models::{GroupId, SlotId};
 
 impl Lines<'_> {
-    /// What leaves the controller's cache for a line goes to the SSD cache, if that has the line and
+    /// What leaves the controller's cache for a group goes to the SSD cache, if that has the line and
     /// takes writes; else what it has of the line is out of date. The slot is pinned.
     pub(crate) fn redirect_write(
         &mut self,
         path: &mut IoPath,
         array: ArrayId,
-        line: u64,
+        group: GroupId,
         now: Time,
     ) -> Option<SlotPlace> {
         let bytes = self.stripes.state().redirect(array)?.line_bytes();
+        let line = Redirect::line_of(group);
         // A line that cannot be read any more leaves first.
-        self.readable_slot(path, array, line * bytes, now);
+        self.readable_slot(path, array, line.range(bytes).offset, now);
         let redirect = self.stripes.state_mut().redirect_mut(array)?;
         let slot = redirect.takes(line, false)?;
         Some(redirect.place(slot))
@@ -49,7 +50,7 @@ impl Lines<'_> {
             let Some(redirect) = self.stripes.state_mut().redirect_mut(array) else {
                 break;
             };
-            let (line, within) = (at / redirect.line_bytes(), at % redirect.line_bytes());
+            let (line, within) = (redirect.line_at(at), at % redirect.line_bytes());
             let piece = (redirect.line_bytes() - within).min(end - at);
             let slot = match op {
                 Op::Write => redirect.takes(line, piece == redirect.line_bytes()),
