@@ -414,7 +414,7 @@ mod tests {
             gaps in prop::collection::vec((0u64..1 << 16, 0u64..1 << 16), 1..60),
         ) {
             let mut calendar = Calendar::with_capacity(4);
-            let mut pending: Vec<(u64, usize)> = Vec::new();
+            let mut pending = std::collections::BTreeSet::new();
             let mut number = 0;
             for (index, &(first, second)) in gaps.iter().cycle().take(6000).enumerate() {
                 // The distances change by orders of magnitude halfway.
@@ -423,14 +423,12 @@ mod tests {
                 for gap in [first, second].iter().take(1 + index % 2) {
                     let at = now + (gap << scale >> 16);
                     calendar.push(Time(at), number);
-                    pending.push((at, number));
+                    pending.insert((at, number));
                     number += 1;
                 }
                 if index % 3 != 0 {
-                    let least = pending.iter().copied().min();
                     let got = calendar.pop().map(|(at, event)| (at.0, event));
-                    prop_assert_eq!(got, least);
-                    pending.retain(|entry| Some(*entry) != least);
+                    prop_assert_eq!(got, pending.pop_first());
                 }
                 prop_assert_eq!(calendar.len(), pending.len());
             }

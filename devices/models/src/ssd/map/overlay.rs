@@ -193,18 +193,21 @@ mod tests {
     use proptest::prelude::*;
     use std::collections::HashMap;
 
+    /// More than those of which all pages are used from the start.
+    const PLACES: u32 = SMALL as u32 + 1_000_000;
+
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(64))]
         #[test]
         fn remembers_what_was_set(
-            changes in prop::collection::vec((0u32..40_000_000, 1u32.., any::<bool>()), 1..3000),
+            changes in prop::collection::vec((0u32..PLACES, 1u32.., any::<bool>()), 1..3000),
             stride in 1u32..100,
         ) {
-            let mut overlay = Overlay::new(40_000_000, u32::MAX);
+            let mut overlay = Overlay::new(PLACES as usize, u32::MAX);
             let mut expected = HashMap::new();
             for (place, number, together) in changes {
                 // Neighbours as well, so that lines overflow into each other.
-                for place in (place..(place + 12 * stride).min(40_000_000)).step_by(stride as usize) {
+                for place in (place..(place + 12 * stride).min(PLACES)).step_by(stride as usize) {
                     if together {
                         overlay.expect(place, 1);
                     }
@@ -214,7 +217,7 @@ mod tests {
             }
             for (&place, &number) in &expected {
                 prop_assert_eq!(overlay.get(place), number);
-                let next = (place + 1) % 40_000_000;
+                let next = (place + 1) % PLACES;
                 let other = expected.get(&next).copied().unwrap_or(UNCHANGED);
                 prop_assert_eq!(overlay.get(next), other);
             }

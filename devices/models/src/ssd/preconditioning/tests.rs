@@ -422,7 +422,7 @@ fn flash_without_data_makes_no_larger_tiles() {
     let shape = Shape {
         units: 6144,
         dies: 8,
-        blocks_per_die: 1 << 18,
+        blocks_per_die: 1 << 16,
         sets_per_block: 32,
         units_per_set: 1,
     };
