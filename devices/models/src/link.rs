@@ -76,7 +76,6 @@ pub struct Link {
     command: [Nanos; 2],
     latency: Nanos,
     stations: [Station; 2],
-    bytes: [u64; 2],
 }
 
 impl Link {
@@ -103,7 +102,6 @@ impl Link {
             command: [params.read_command_ns, params.write_command_ns],
             latency: params.latency_ns,
             stations: Default::default(),
-            bytes: [0; 2],
         };
         link.frame = link.duration(params.frame_bytes);
         Ok(link)
@@ -139,16 +137,10 @@ impl Link {
         };
         let occupied = self.command[direction as usize] + self.duration(bytes);
         let served = self.stations[lane].serve(ready, occupied);
-        self.bytes[direction as usize] += bytes;
         Served {
             start: served.start,
             end: served.end.max(last + self.frame(bytes)) + self.latency,
         }
-    }
-
-    /// Bytes moved (up, down).
-    pub fn bytes(&self) -> (u64, u64) {
-        (self.bytes[0], self.bytes[1])
     }
 
     /// Time that the busier direction was occupied up to `now`.

@@ -1,6 +1,6 @@
 //! Arrivals before a server whose times differ: Pollaczek and Khinchine.
 
-use crate::common::{result, stations};
+use crate::common::{interval, result, stations};
 use serde_json::json;
 
 /// M/G/1 with two sizes. A link of 81.92 MB/s is the server: 4 KiB take 50 us, 32 KiB 400 us. At
@@ -34,11 +34,8 @@ fn one_server_with_two_times_and_poisson_arrivals() {
         .collect();
     for (load, exact) in [125.0, 475.0].into_iter().enumerate() {
         let own: Vec<f64> = means.iter().map(|each| each[load]).collect();
-        let interval = raidlab_engine::kernel::Interval::of(&own);
-        assert!(
-            interval.low <= exact && exact <= interval.high,
-            "{interval:?}"
-        );
-        assert!(interval.high - interval.low < 0.02 * exact, "{interval:?}");
+        let [low, high] = interval(&own);
+        assert!(low <= exact && exact <= high, "{low} to {high}");
+        assert!(high - low < 0.02 * exact, "{low} to {high}");
     }
 }

@@ -40,7 +40,7 @@ pub use recency::{Linked, RecencyLink, RecencyList};
 pub use slab::{Change, Slab};
 pub use spells::Spells;
 pub use station::{Served, Station, Stations};
-pub use statistics::{Interval, TimeWeighted, student_t_975};
+pub use statistics::{TimeWeighted, student_t_975};
 pub use steadiness::{is_steady, steady_from};
 pub use time::{Nanos, Time};
 pub use token_bucket::TokenBucket;

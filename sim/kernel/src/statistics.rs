@@ -1,53 +1,6 @@
-//! Student's confidence intervals, and averages over time.
+//! Student's t, and averages over time.
 
 use crate::{Nanos, Time};
-
-/// A 95 % confidence interval.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Interval {
-    /// Lower end.
-    pub low: f64,
-    /// The estimate in the middle.
-    pub mean: f64,
-    /// Upper end.
-    pub high: f64,
-}
-
-impl Interval {
-    /// The interval around the mean of independent samples by Student's t.
-    ///
-    /// With fewer than two samples nothing is known of the spread: both ends are the mean.
-    pub fn of(samples: &[f64]) -> Interval {
-        let n = samples.len();
-        if n == 0 {
-            return Interval {
-                low: 0.0,
-                mean: 0.0,
-                high: 0.0,
-            };
-        }
-        let mean = samples.iter().sum::<f64>() / n as f64;
-        if n == 1 {
-            return Interval {
-                low: mean,
-                mean,
-                high: mean,
-            };
-        }
-        let squares: f64 = samples.iter().map(|x| (x - mean) * (x - mean)).sum();
-        let half = student_t_975((n - 1) as f64) * (squares / (n - 1) as f64 / n as f64).sqrt();
-        Interval {
-            low: mean - half,
-            mean,
-            high: mean + half,
-        }
-    }
-
-    /// True if `value` lies inside.
-    pub fn holds(&self, value: f64) -> bool {
-        (self.low..=self.high).contains(&value)
-    }
-}
 
 /// The 97.5 % point of Student's t with `degrees` of freedom, which need not be whole.
 ///

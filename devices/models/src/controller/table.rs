@@ -29,16 +29,6 @@ impl<V: Copy + Default> Table<V> {
         }
     }
 
-    /// Number of keys.
-    pub fn len(&self) -> usize {
-        self.used
-    }
-
-    /// True if there is no key.
-    pub fn is_empty(&self) -> bool {
-        self.used == 0
-    }
-
     /// Where a key belongs, and its tag.
     #[inline]
     fn home(&self, key: u64) -> (usize, u8) {
@@ -168,7 +158,7 @@ mod tests {
                     }
                     None => prop_assert_eq!(table.remove(key), map.remove(&key)),
                 }
-                prop_assert_eq!(table.len(), map.len());
+                prop_assert_eq!(table.used, map.len());
                 for (&key, &value) in &map {
                     prop_assert_eq!(table.get(key), Some(value));
                 }

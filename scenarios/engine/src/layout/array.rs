@@ -198,11 +198,6 @@ impl Layout {
         self.copies
     }
 
-    /// Drives in all.
-    pub fn members(&self) -> u32 {
-        self.members
-    }
-
     /// Number of spans.
     pub fn spans(&self) -> u32 {
         self.rotated.spans()

@@ -226,7 +226,7 @@ mod tests {
             _ => u64::MAX,
         };
         let row = |row: u64| {
-            let members = MemberId::first(layout.members());
+            let members = MemberId::first(layout.members);
             members
                 .map(|member| unit(member, RowId::new(row)))
                 .collect()

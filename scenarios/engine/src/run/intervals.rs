@@ -121,13 +121,6 @@ impl LatencyIntervals {
             }),
         }
     }
-
-    /// The interval of one of the latencies.
-    pub fn get(&self, key: &str) -> Ends {
-        let mut all = self.latency_ci95_us.iter();
-        all.find(|each| each.0 == key)
-            .map_or([None; 2], |each| each.1)
-    }
 }
 
 /// Ends around `own` nanoseconds from ranks; where the upper rank lies beyond all I/Os, nobody

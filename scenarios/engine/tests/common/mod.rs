@@ -9,6 +9,15 @@ use raidlab_engine::report::RunResult;
 use raidlab_engine::{Plan, RunError, run};
 use serde_json::{Value, json};
 
+/// The 95 % interval around the mean of independent samples, by Student's t.
+pub fn interval(samples: &[f64]) -> [f64; 2] {
+    let n = samples.len() as f64;
+    let mean = samples.iter().sum::<f64>() / n;
+    let squares: f64 = samples.iter().map(|sample| (sample - mean).powi(2)).sum();
+    let half = raidlab_engine::kernel::student_t_975(n - 1.0) * (squares / (n - 1.0) / n).sqrt();
+    [mean - half, mean + half]
+}
+
 /// A plan with free host, no controller and `drives` stations in one array.
 pub fn stations(drives: u32, service_ns: u64, distribution: &str, servers: u32) -> Value {
     let drive =
