@@ -6,7 +6,7 @@ use crate::ssd::preconditioning::tiling::Tiling;
 use crate::ssd::translation::{Translation, Untimed};
 use raidlab_kernel::Stream;
 
-/// Writes that are drawn before the first of them is made: so many wait for memory together.
+/// Writes that are drawn before the first of them is made: they wait for memory together.
 const DRAWN_AHEAD: usize = 32;
 
 /// A load's region of a tile.
