@@ -117,6 +117,13 @@ impl Shape {
         (group << TOGETHER | hash & ((1 << TOGETHER) - 1)) as u32
     }
 
+    /// An entry, in the lower bits.
+    #[inline]
+    fn entry(&self, hash: u64, number: u32) -> u64 {
+        let above = 64 - 8 * self.width;
+        (hash << self.number_bits | u64::from(number)) << above >> above
+    }
+
     /// Memory of a table.
     fn bytes(&self) -> usize {
         (self.places + self.reach + 1) * self.width + 8
@@ -159,12 +166,21 @@ impl Scattered {
 
     #[inline]
     fn store(&mut self, place: usize, hash: u64, number: u32) {
-        let shape = self.shape;
-        let above = 64 - 8 * shape.width;
-        let entry = (hash << shape.number_bits | u64::from(number)) << above >> above;
-        if let Some(word) = self.bytes[place * shape.width..].first_chunk_mut() {
+        let entry = self.shape.entry(hash, number);
+        let above = 64 - 8 * self.shape.width;
+        if let Some(word) = self.bytes[place * self.shape.width..].first_chunk_mut() {
             let behind = u64::from_le_bytes(*word) & !(u64::MAX >> above);
             *word = (behind | entry).to_le_bytes();
+        }
+    }
+
+    /// As `store`, behind all other entries. Memory is not read before it is written: the first
+    /// read of a new page would be a page fault more, and one that stops other threads.
+    #[inline]
+    fn store_last(&mut self, place: usize, hash: u64, number: u32) {
+        let entry = self.shape.entry(hash, number);
+        if let Some(word) = self.bytes[place * self.shape.width..].first_chunk_mut() {
+            *word = entry.to_le_bytes();
         }
     }
 
@@ -299,7 +315,7 @@ impl Scattered {
             if next - own > shape.reach {
                 return None;
             }
-            copy.store(next, hash, number);
+            copy.store_last(next, hash, number);
             next += 1;
         }
         copy.used = self.used;
