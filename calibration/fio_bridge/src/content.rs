@@ -3,7 +3,7 @@
 //! The engine follows a token for each sector: it stands for one write's data of one sector. The
 //! data themselves go to a file without a name, once a write.
 
-use raidlab_engine::version_of;
+use raidlab_engine::Token;
 use std::collections::{BTreeMap, HashMap};
 use std::fs::File;
 use std::io;
@@ -79,7 +79,7 @@ impl Content {
     ///
     /// # Errors
     /// The file cannot be read.
-    pub fn read(&self, offset: u64, tokens: &[u64]) -> io::Result<Vec<u8>> {
+    pub fn read(&self, offset: u64, tokens: &[Token]) -> io::Result<Vec<u8>> {
         let mut data = vec![0; tokens.len() * SECTOR as usize];
         let sectors = data.chunks_mut(SECTOR as usize).zip(offset / SECTOR..);
         for (&token, (bytes, sector)) in tokens.iter().zip(sectors) {
@@ -91,11 +91,11 @@ impl Content {
     }
 
     /// Where the data of a sector's token are in the file.
-    fn find(&self, token: u64, sector: u64) -> Option<u64> {
+    fn find(&self, token: Token, sector: u64) -> Option<u64> {
         let nearest = (sector + 1).saturating_sub(self.longest)..=sector;
         self.versions.range(nearest).rev().find_map(|(first, all)| {
             let is_it = |version: &&Version| {
-                sector - first < version.sectors && version_of(version.number, sector) == token
+                sector - first < version.sectors && Token::written(version.number, sector) == token
             };
             let found = all.iter().rev().find(is_it)?;
             Some(found.place + (sector - first) * SECTOR)
@@ -116,14 +116,15 @@ mod tests {
         content.begun(5, 78);
         content.submitted(6, 1024, &[3; 1024]).unwrap();
         content.begun(6, 79);
-        let firsts = |tokens: &[u64]| -> Vec<u8> {
+        let written = Token::written;
+        let firsts = |tokens: &[Token]| -> Vec<u8> {
             let data = content.read(1024, tokens).unwrap();
             data.iter().step_by(512).copied().collect()
         };
-        assert_eq!(firsts(&[version_of(77, 2), version_of(78, 3)]), [1, 2]);
-        assert_eq!(firsts(&[version_of(79, 2), version_of(77, 3)]), [3, 1]);
+        assert_eq!(firsts(&[written(77, 2), written(78, 3)]), [1, 2]);
+        assert_eq!(firsts(&[written(79, 2), written(77, 3)]), [3, 1]);
         assert_eq!(
-            firsts(&[0, version_of(79, 3), version_of(77, 4)]),
+            firsts(&[Token::default(), written(79, 3), written(77, 4)]),
             [0, 3, 0]
         );
     }

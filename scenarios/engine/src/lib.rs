@@ -17,8 +17,7 @@ mod ssd_cache;
 mod state;
 
 pub use integrity::DataReport;
-pub use integrity::sectors::token as version_of;
-pub use layout::Layout;
+pub use layout::{Layout, Token};
 pub use plan::Plan;
 pub use raidlab_io as io;
 pub use raidlab_jobs as jobs;

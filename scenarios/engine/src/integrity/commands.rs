@@ -4,7 +4,7 @@ use crate::ids::{DriveId, JobId};
 use crate::integrity::jobs::{StripeTokens, key};
 use crate::integrity::medium::Medium;
 use crate::integrity::sectors::sectors;
-use crate::layout::Role;
+use crate::layout::{Role, Token};
 use raidlab_io::{ByteRange, IoId, Op};
 use raidlab_kernel::{Stream, Table, Time};
 use raidlab_models::SECTOR;
@@ -23,7 +23,7 @@ pub(crate) enum Target {
 pub(crate) struct Payload {
     /// Where the tokens belong, one target after the other, each with its number of tokens.
     targets: Vec<(Target, usize)>,
-    tokens: Vec<u64>,
+    tokens: Vec<Token>,
     /// True if the drive's cache has taken them.
     cached: bool,
 }
@@ -36,7 +36,7 @@ impl Payload {
                 let key = key(role, sector);
                 // A repaired unit goes back as it was recovered.
                 let value = stripe.new.get(key).or_else(|| stripe.read.get(key));
-                self.tokens.push(value.unwrap_or(0));
+                self.tokens.push(value.unwrap_or_default());
             }
         }
         let start = match target {
@@ -48,7 +48,7 @@ impl Payload {
     }
 
     /// Its tokens, each with the target and the number there.
-    pub(super) fn delivered(self) -> impl Iterator<Item = (Target, u64, u64)> {
+    pub(super) fn delivered(self) -> impl Iterator<Item = (Target, u64, Token)> {
         let targets = self.targets.into_iter();
         let places = targets.flat_map(|(target, count)| (0..count).map(move |at| (target, at)));
         let tokens = places.zip(self.tokens);
@@ -160,7 +160,7 @@ impl DriveTokens {
     }
 
     /// The token that a drive has at an offset.
-    pub fn content(&self, drive: DriveId, offset: u64) -> u64 {
+    pub fn content(&self, drive: DriveId, offset: u64) -> Token {
         self.media[drive].read(offset / SECTOR)
     }
 }

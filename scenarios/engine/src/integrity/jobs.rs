@@ -3,7 +3,7 @@
 use crate::ids::{ColumnId, CopyId, JobId, ParityId};
 use crate::integrity::sectors::sectors;
 use crate::integrity::tokens::Tokens;
-use crate::layout::{Role, WriteStrategy, galois};
+use crate::layout::{Role, Token, WriteStrategy, galois};
 use raidlab_io::ByteRange;
 use std::collections::HashMap;
 
@@ -50,7 +50,7 @@ impl JobTokens {
     }
 
     /// What a job has recovered of a sector of a unit, or has read there.
-    pub(super) fn read(&self, job: JobId, role: Role, sector: u64) -> Option<u64> {
+    pub(super) fn read(&self, job: JobId, role: Role, sector: u64) -> Option<Token> {
         self.0.get(&job)?.read.get(key(role, sector))
     }
 
@@ -70,7 +70,7 @@ impl JobTokens {
         let Some(stripe) = self.0.get_mut(&job) else {
             return;
         };
-        let mut data: Vec<Option<u64>> = Vec::with_capacity(columns as usize);
+        let mut data: Vec<Option<Token>> = Vec::with_capacity(columns as usize);
         for &(start, end) in ranges {
             for sector in sectors(ByteRange::between(u64::from(start), u64::from(end))) {
                 let read = |role| stripe.read.get(key(role, sector));
@@ -78,7 +78,7 @@ impl JobTokens {
                 let old_parity = [0, 1].map(|which| read(Role::Parity(ParityId::new(which))));
                 let made = if strategy == WriteStrategy::Modify {
                     let changes = ColumnId::first(columns).filter_map(|c| {
-                        let old = read(Role::Data(c)).unwrap_or(0);
+                        let old = read(Role::Data(c)).unwrap_or_default();
                         new(c).map(|new| (c, new ^ old))
                     });
                     changes.fold(old_parity, |[p, q], (c, change)| {

@@ -6,6 +6,7 @@
 
 use crate::integrity::sectors::sectors;
 use crate::integrity::tokens::Tokens;
+use crate::layout::Token;
 use raidlab_io::ByteRange;
 use raidlab_kernel::Time;
 use std::collections::{HashMap, VecDeque};
@@ -14,7 +15,7 @@ use std::collections::{HashMap, VecDeque};
 #[derive(Debug)]
 struct WriteBack {
     at: Time,
-    sectors: Vec<(u64, u64)>,
+    sectors: Vec<(u64, Token)>,
 }
 
 /// The content of a drive.
@@ -23,22 +24,22 @@ pub(crate) struct Medium {
     /// What a read gets, by sector.
     content: Tokens,
     /// What the medium has of sectors whose content is newer in the cache.
-    on_medium: HashMap<u64, u64>,
+    on_medium: HashMap<u64, Token>,
     write_backs: VecDeque<WriteBack>,
 }
 
 impl Medium {
     /// What a read of a sector gets.
-    pub fn read(&self, sector: u64) -> u64 {
-        self.content.get(sector).unwrap_or(0)
+    pub fn read(&self, sector: u64) -> Token {
+        self.content.get(sector).unwrap_or_default()
     }
 
     /// A sector is written to the medium.
-    pub fn write(&mut self, sector: u64, token: u64) {
+    pub fn write(&mut self, sector: u64, token: Token) {
         if !self.on_medium.is_empty() {
             self.on_medium.remove(&sector);
         }
-        if token == 0 {
+        if token == Token::UNWRITTEN {
             // As if it had never been written: an SSD cache copies many such sectors.
             self.content.remove(sector);
         } else {
@@ -47,9 +48,11 @@ impl Medium {
     }
 
     /// The cache takes new content of a sector.
-    pub fn cache(&mut self, sector: u64, token: u64) {
+    pub fn cache(&mut self, sector: u64, token: Token) {
         let before = self.content.insert(sector, token);
-        self.on_medium.entry(sector).or_insert(before.unwrap_or(0));
+        self.on_medium
+            .entry(sector)
+            .or_insert(before.unwrap_or_default());
     }
 
     /// The cache's present content of a range is on the medium from `at` on.
@@ -60,7 +63,7 @@ impl Medium {
                 .contains_key(&sector)
                 .then(|| self.read(sector))
         };
-        let sectors: Vec<(u64, u64)> = sectors(range)
+        let sectors: Vec<(u64, Token)> = sectors(range)
             .filter_map(|sector| cached(sector).map(|token| (sector, token)))
             .collect();
         if !sectors.is_empty() {
@@ -110,27 +113,29 @@ mod tests {
     use super::*;
 
     const US: fn(u64) -> Time = |us| Time(us * 1000);
+    const OLD: Token = Token::new(1);
+    const NEW: Token = Token::new(2);
 
     #[test]
     fn what_only_the_cache_had_is_lost() {
         let mut medium = Medium::default();
-        medium.write(7, 70);
-        medium.cache(7, 71);
-        medium.cache(8, 80);
+        medium.write(7, OLD);
+        medium.cache(7, NEW);
+        medium.cache(8, NEW);
         medium.write_back(ByteRange::new(8 * 512, 512), US(50), US(10));
-        assert_eq!((medium.read(7), medium.read(8)), (71, 80));
+        assert_eq!((medium.read(7), medium.read(8)), (NEW, NEW));
         assert_eq!(medium.lose_power(US(60)), [7]);
-        assert_eq!((medium.read(7), medium.read(8)), (70, 80));
+        assert_eq!((medium.read(7), medium.read(8)), (OLD, NEW));
     }
 
     #[test]
     fn a_sector_written_again_during_its_write_back_falls_back_to_what_was_written_back() {
         let mut medium = Medium::default();
-        medium.cache(3, 1);
+        medium.cache(3, OLD);
         medium.write_back(ByteRange::new(3 * 512, 512), US(20), US(0));
-        medium.cache(3, 2);
+        medium.cache(3, NEW);
         medium.write_back(ByteRange::new(3 * 512, 512), US(90), US(30));
         assert_eq!(medium.lose_power(US(60)), [3]);
-        assert_eq!(medium.read(3), 1);
+        assert_eq!(medium.read(3), OLD);
     }
 }

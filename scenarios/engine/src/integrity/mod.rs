@@ -7,7 +7,7 @@
 //! docs/explanation/integrity.md.
 //!
 //! - `reference`: the versions that each sector may have;
-//! - `sectors`, `tokens`, `pages`: tokens by sector;
+//! - `sectors`, `tokens`, `pages`: tokens ([`Token`]) by sector;
 //! - `medium`: the content of a drive;
 //! - `commands`: the tokens that commands carry;
 //! - `jobs`: the tokens that a job reads and makes;
@@ -27,9 +27,9 @@ use crate::integrity::commands::{DriveTokens, Target};
 use crate::integrity::jobs::{JobTokens, key};
 use crate::integrity::outside::OutsideVersions;
 use crate::integrity::reference::ReferenceCopy;
-use crate::integrity::sectors::{sectors, token};
+use crate::integrity::sectors::sectors;
 use crate::integrity::tokens::Tokens;
-use crate::layout::{Extent, Role};
+use crate::layout::{Extent, Role, Token};
 use raidlab_io::{ByteRange, IoId, Op};
 use raidlab_kernel::Table;
 use raidlab_models::SECTOR;
@@ -60,7 +60,7 @@ pub struct DataReport {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct OnDrives {
     /// The token of every copy that can be read, or the one that is computed from parity.
-    pub tokens: Vec<u64>,
+    pub tokens: Vec<Token>,
     /// True if it is computed from parity: then it may be wrong.
     pub computed: bool,
 }
@@ -200,7 +200,7 @@ impl Integrity {
     pub fn cache_write(&mut self, id: IoId, array: ArrayId, range: ByteRange) {
         if let Some(write) = self.writes.get(&id) {
             for sector in sectors(range) {
-                self.cache[array].insert(sector, token(write.number, sector));
+                self.cache[array].insert(sector, Token::written(write.number, sector));
             }
         }
     }
@@ -210,7 +210,7 @@ impl Integrity {
         let got = &mut self.readers.entry(reader).or_default().got;
         let cache = &self.cache[array];
         for sector in sectors(range) {
-            got.insert(sector, cache.get(sector).unwrap_or(0));
+            got.insert(sector, cache.get(sector).unwrap_or_default());
         }
     }
 
@@ -249,7 +249,7 @@ impl Integrity {
         if !reference.is_written(sector) {
             return;
         }
-        let is_right = |token: &u64| reference.is_right(sector, *token);
+        let is_right = |token: &Token| reference.is_right(sector, *token);
         if !left.tokens.is_empty() && left.tokens.iter().all(is_right) {
             return;
         }
@@ -296,9 +296,9 @@ impl Integrity {
     }
 
     /// The cache's token of an array's offset.
-    pub fn cached(&self, array: ArrayId, offset: u64) -> u64 {
+    pub fn cached(&self, array: ArrayId, offset: u64) -> Token {
         let cache = &self.cache[array];
-        cache.get(offset / SECTOR).unwrap_or(0)
+        cache.get(offset / SECTOR).unwrap_or_default()
     }
 
     /// Every sector of an array that was ever written.
@@ -307,7 +307,7 @@ impl Integrity {
     }
 
     /// Whether a token is right for a sector now.
-    pub fn is_right(&self, array: ArrayId, offset: u64, token: u64) -> bool {
+    pub fn is_right(&self, array: ArrayId, offset: u64, token: Token) -> bool {
         self.reference[array].is_right(offset / SECTOR, token)
     }
 
@@ -356,9 +356,9 @@ impl Integrity {
         let range = ByteRange::new(offset, u64::from(extent.end - extent.start));
         for (at, sector) in sectors(range).enumerate() {
             let value = match write {
-                Some(write) => token(write, sector),
+                Some(write) => Token::written(write, sector),
                 None => match self.readers.get(&parent) {
-                    Some(copied) => copied.got.get(sector).unwrap_or(0),
+                    Some(copied) => copied.got.get(sector).unwrap_or_default(),
                     None => self.cached(array, sector * SECTOR),
                 },
             };
@@ -400,7 +400,7 @@ impl Integrity {
         };
         let reader = self.readers.get(&id).filter(|reader| !reader.refused);
         if let (Some(mark), Some(reader)) = (outside.ends(id), reader) {
-            let token = |sector| reader.got.get(sector).unwrap_or(0);
+            let token = |sector| reader.got.get(sector).unwrap_or_default();
             outside.keep(mark, sectors(range).map(token).collect());
         }
     }

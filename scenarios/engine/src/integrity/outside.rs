@@ -1,6 +1,7 @@
 //! What a caller from outside needs to know to keep the data themselves: which version each of its
 //! writes makes of a sector, and which versions its reads got.
 
+use crate::layout::Token;
 use raidlab_io::IoId;
 use std::collections::HashMap;
 
@@ -12,7 +13,7 @@ pub(crate) struct OutsideVersions {
     /// Writes that have begun, with their numbers.
     begun: Vec<(u32, u64)>,
     /// Tokens that complete reads got.
-    got: HashMap<u32, Vec<u64>>,
+    got: HashMap<u32, Vec<Token>>,
 }
 
 impl OutsideVersions {
@@ -32,7 +33,7 @@ impl OutsideVersions {
     }
 
     /// The read of a mark has got the tokens of its sectors.
-    pub(super) fn keep(&mut self, mark: u32, tokens: Vec<u64>) {
+    pub(super) fn keep(&mut self, mark: u32, tokens: Vec<Token>) {
         self.got.insert(mark, tokens);
     }
 
@@ -47,7 +48,7 @@ impl OutsideVersions {
     }
 
     /// Tokens of the sectors that the read of a mark got, once.
-    pub fn take_got(&mut self, mark: u32) -> Option<Vec<u64>> {
+    pub fn take_got(&mut self, mark: u32) -> Option<Vec<Token>> {
         self.got.remove(&mark)
     }
 }

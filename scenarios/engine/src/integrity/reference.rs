@@ -2,7 +2,8 @@
 //! of all its sectors. Versions are stored by pages of neighbours, each with its sectors there.
 
 use crate::integrity::pages::{PAGE, Pages, has, marked};
-use crate::integrity::sectors::{sectors, token};
+use crate::integrity::sectors::sectors;
+use crate::layout::Token;
 use raidlab_io::ByteRange;
 use raidlab_models::SECTOR;
 
@@ -17,7 +18,7 @@ struct Version {
     /// The write that made it; 0 if none did.
     write: u64,
     /// The token of a version that no write made.
-    token: u64,
+    token: Token,
     /// When it was acknowledged; none if not, or not yet.
     acknowledged: Option<u64>,
     /// When its write was over, acknowledged, refused or cut off; none if it is in flight.
@@ -28,7 +29,7 @@ struct Version {
 
 impl Version {
     /// A version from before the run.
-    fn initial(sectors: u64, token: u64) -> Version {
+    fn initial(sectors: u64, token: Token) -> Version {
         Version {
             sectors,
             write: 0,
@@ -39,10 +40,10 @@ impl Version {
         }
     }
 
-    fn token(&self, sector: u64) -> u64 {
+    fn token(&self, sector: u64) -> Token {
         match self.write {
             0 => self.token,
-            write => token(write, sector),
+            write => Token::written(write, sector),
         }
     }
 
@@ -90,12 +91,12 @@ impl ReferenceCopy {
             let versions = self.0.at(page * PAGE);
             let new = sectors & !written(versions);
             if new != 0 {
-                versions.push(Version::initial(new, 0));
+                versions.push(Version::initial(new, Token::UNWRITTEN));
             }
             versions.push(Version {
                 sectors,
                 write,
-                token: 0,
+                token: Token::UNWRITTEN,
                 acknowledged: None,
                 over: None,
                 replaced: None,
@@ -128,26 +129,26 @@ impl ReferenceCopy {
     }
 
     /// Whether a token was right at any time since `began`.
-    pub fn was_right(&self, sector: u64, token: u64, began: u64) -> bool {
+    pub fn was_right(&self, sector: u64, token: Token, began: u64) -> bool {
         let mut versions = self.versions(sector).peekable();
         if versions.peek().is_none() {
-            return token == 0;
+            return token == Token::UNWRITTEN;
         }
         versions.any(|v| v.token(sector) == token && v.replaced.is_none_or(|at| at > began))
     }
 
     /// Whether a token is right now.
-    pub fn is_right(&self, sector: u64, token: u64) -> bool {
+    pub fn is_right(&self, sector: u64, token: Token) -> bool {
         self.current(sector).any(|v| v.token(sector) == token)
     }
 
     /// Whether a token is that of any version that has not been dropped.
-    pub fn has_version(&self, sector: u64, token: u64) -> bool {
+    pub fn has_version(&self, sector: u64, token: Token) -> bool {
         self.versions(sector).any(|v| v.token(sector) == token)
     }
 
     /// A token is right from now on, too, though it is not what was last acknowledged.
-    pub fn accept(&mut self, sector: u64, token: u64) {
+    pub fn accept(&mut self, sector: u64, token: Token) {
         if !self.is_right(sector, token) {
             let version = Version::initial(1 << (sector % PAGE), token);
             self.0.at(sector).push(version);
@@ -224,10 +225,16 @@ mod tests {
         reference.end(1, ByteRange::new(0, 4 * SECTOR), true, (2, 2));
         reference.begin(3, ByteRange::new(2 * SECTOR, 2 * SECTOR));
         reference.end(3, ByteRange::new(2 * SECTOR, 2 * SECTOR), true, (5, 4));
-        assert!(reference.is_right(1, token(1, 1)) && !reference.is_right(2, token(1, 2)));
-        assert!(reference.was_right(2, token(1, 2), 4) && !reference.was_right(2, token(1, 2), 5));
+        assert!(
+            reference.is_right(1, Token::written(1, 1))
+                && !reference.is_right(2, Token::written(1, 2))
+        );
+        assert!(
+            reference.was_right(2, Token::written(1, 2), 4)
+                && !reference.was_right(2, Token::written(1, 2), 5)
+        );
         assert_eq!(reference.acknowledged(3).collect::<Vec<_>>(), [3]);
         assert_eq!(reference.written().collect::<Vec<_>>().len(), 4);
-        assert!(reference.was_right(9, 0, 1) && !reference.is_written(9));
+        assert!(reference.was_right(9, Token::UNWRITTEN, 1) && !reference.is_written(9));
     }
 }

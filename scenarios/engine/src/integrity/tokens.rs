@@ -1,25 +1,26 @@
 //! Tokens by sector: the content of a drive, of a cache, of what a request has read.
 
 use crate::integrity::pages::{PAGE, Pages, has, marked};
+use crate::layout::Token;
 
 #[derive(Clone, Debug)]
 struct Page {
     /// A bit for each sector that has a token.
     present: u64,
-    tokens: [u64; PAGE as usize],
+    tokens: [Token; PAGE as usize],
 }
 
 impl Default for Page {
     fn default() -> Page {
         Page {
             present: 0,
-            tokens: [0; PAGE as usize],
+            tokens: [Token::UNWRITTEN; PAGE as usize],
         }
     }
 }
 
 impl Page {
-    fn token(&self, sector: u64) -> Option<u64> {
+    fn token(&self, sector: u64) -> Option<Token> {
         has(self.present, sector).then(|| self.tokens[(sector % PAGE) as usize])
     }
 }
@@ -36,12 +37,12 @@ impl Default for Tokens {
 
 impl Tokens {
     /// The token of a sector, if it has one.
-    pub fn get(&self, sector: u64) -> Option<u64> {
+    pub fn get(&self, sector: u64) -> Option<Token> {
         self.0.get(sector)?.token(sector)
     }
 
     /// Gives a sector a token and returns its former one.
-    pub fn insert(&mut self, sector: u64, token: u64) -> Option<u64> {
+    pub fn insert(&mut self, sector: u64, token: Token) -> Option<Token> {
         let (page, nth) = (self.0.at(sector), sector % PAGE);
         let former = page.token(sector);
         page.present |= 1 << nth;
@@ -50,7 +51,7 @@ impl Tokens {
     }
 
     /// Gives a sector a token if it has none.
-    pub fn insert_new(&mut self, sector: u64, token: u64) {
+    pub fn insert_new(&mut self, sector: u64, token: Token) {
         if self.get(sector).is_none() {
             self.insert(sector, token);
         }
@@ -69,7 +70,7 @@ impl Tokens {
     }
 
     /// Every sector that has a token, with it.
-    pub fn iter(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
+    pub fn iter(&self) -> impl Iterator<Item = (u64, Token)> + '_ {
         self.0.iter().flat_map(|(first, page)| {
             let present = marked(first, page.present);
             present.map(|sector| (sector, page.tokens[(sector % PAGE) as usize]))
@@ -86,7 +87,7 @@ mod tests {
     proptest! {
         #[test]
         fn behaves_as_a_map(
-            steps in prop::collection::vec((0u64..200, prop::option::of(0u64..9)), 0..300),
+            steps in prop::collection::vec((0u64..200, prop::option::of((0u64..9).prop_map(Token::new))), 0..300),
         ) {
             let (mut tokens, mut map) = (Tokens::default(), BTreeMap::new());
             for (sector, token) in steps {

@@ -11,7 +11,8 @@
 //! - `extent`: new data of a stripe;
 //! - `stripe`: how a stripe with parity takes new data;
 //! - `repair`: how sectors that cannot be read are computed from others;
-//! - `galois`: the field of the second parity;
+//! - `token`: what stands for the content of a sector;
+//! - `galois`: the field of the second parity, on tokens;
 //! - `ranges`: sets of bytes.
 //!
 //! Nothing here knows a system, a job or a point in time.
@@ -33,6 +34,7 @@ mod run;
 mod stripe;
 #[cfg(test)]
 mod tests;
+mod token;
 mod unit;
 
 pub use crate::layout::array::Layout;
@@ -42,4 +44,5 @@ pub(crate) use crate::layout::ranges::Ranges;
 pub use crate::layout::repair::{Repair, Want, without};
 pub use crate::layout::run::{Run, Runs};
 pub use crate::layout::stripe::{Role, Stripe, Transfer, WriteStrategy};
+pub use crate::layout::token::Token;
 pub use crate::layout::unit::Unit;

@@ -6,6 +6,7 @@
 use crate::ids::{ArrayId, DriveId};
 use crate::integrity::outside::OutsideVersions;
 use crate::integrity::{DataReport, Integrity};
+use crate::layout::Token;
 use crate::path::agenda::Up;
 use crate::plan::{Action, Plan, Sizes};
 use crate::run::checks;
@@ -473,7 +474,7 @@ impl Simulation {
     }
 
     /// Writes of this caller's that have begun since the last call: the mark, and the number that
-    /// with a sector's makes the token of that sector ([`crate::version_of`]).
+    /// with a sector's makes the token of that sector ([`Token::written`]).
     pub fn begun_writes(&mut self) -> Vec<(u32, u64)> {
         let integrity = self.system.layers.path.integrity.as_mut();
         let outside = integrity.and_then(|integrity| integrity.outside.as_mut());
@@ -482,7 +483,7 @@ impl Simulation {
 
     /// The tokens that a read of this caller's got, a sector each; 0 is "never written". None if
     /// it was refused, or was asked for before.
-    pub fn tokens_read(&mut self, mark: u32) -> Option<Vec<u64>> {
+    pub fn tokens_read(&mut self, mark: u32) -> Option<Vec<Token>> {
         self.system
             .layers
             .path

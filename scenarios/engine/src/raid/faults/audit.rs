@@ -2,6 +2,7 @@
 
 use crate::ids::ArrayId;
 use crate::integrity::DataReport;
+use crate::layout::Token;
 use crate::path::IoPath;
 use crate::raid::Raid;
 use crate::raid::faults::content::Content;
@@ -77,7 +78,7 @@ impl Raid {
         path: &mut IoPath,
         array: ArrayId,
         offset: u64,
-    ) -> Option<u64> {
+    ) -> Option<Token> {
         if self.stripes.state().volume(array).is_offline() {
             return None;
         }

@@ -2,7 +2,7 @@
 
 use crate::ids::{ArrayId, ColumnId, CopyId, DriveId, MemberId, ParityId, RowId, StripeId};
 use crate::integrity::OnDrives;
-use crate::layout::{Place, Role, galois};
+use crate::layout::{Place, Role, Token, galois};
 use crate::path::IoPath;
 use crate::raid::jobs::Stripes;
 use crate::raid::volume::Volume;
@@ -73,7 +73,7 @@ impl<'a> Content<'a> {
         let copies = CopyId::first(volume.geometry().copies())
             .map(|copy| volume.geometry().data(piece.stripe, piece.column, copy))
             .filter_map(|place| self.sector_of(volume, place, within));
-        let content: Vec<u64> = copies
+        let content: Vec<Token> = copies
             .map(|(drive, at)| integrity.drives.content(drive, at))
             .collect();
         if !content.is_empty() || volume.geometry().parities() == 0 {
@@ -100,7 +100,7 @@ impl<'a> Content<'a> {
         stripe: StripeId,
         within: u64,
         data: bool,
-    ) -> Vec<Option<u64>> {
+    ) -> Vec<Option<Token>> {
         let volume = self.stripes.state().volume(array);
         let geometry = volume.geometry();
         let (columns, parities) = (geometry.columns(), geometry.parities());
@@ -139,7 +139,7 @@ impl<'a> Content<'a> {
             || sectors.all(|within| {
                 let data = self.units(array, stripe, within, true);
                 let parity = self.units(array, stripe, within, false);
-                let all = |units: Vec<Option<u64>>| units.into_iter().collect::<Option<Vec<_>>>();
+                let all = |units: Vec<Option<Token>>| units.into_iter().collect::<Option<Vec<_>>>();
                 let (Some(data), Some(parity)) = (all(data), all(parity)) else {
                     return true;
                 };
