@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 from pathlib import Path
 
 import pytest
@@ -36,7 +37,9 @@ def means(tree: ScenarioTree, seed: int = 5) -> MeasuredMeans:
 
 
 def explained(tree: ScenarioTree, measured: MeasuredMeans) -> Explanation:
-    return explain(scenario_of(tree), measured, workers=1)
+    """Explains with the runs of the tests before, as the command does."""
+    store = Store(Path(os.environ["RAIDLAB_STORE"]))
+    return explain(scenario_of(tree), measured, workers=1, store=store)
 
 
 def test_half_the_rate_at_twice_the_latency_is_an_error_of_100_percent(tmp_path: Path) -> None:
