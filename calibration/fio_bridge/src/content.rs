@@ -124,7 +124,7 @@ mod tests {
         assert_eq!(firsts(&[written(77, 2), written(78, 3)]), [1, 2]);
         assert_eq!(firsts(&[written(79, 2), written(77, 3)]), [3, 1]);
         assert_eq!(
-            firsts(&[Token::default(), written(79, 3), written(77, 4)]),
+            firsts(&[Token::UNWRITTEN, written(79, 3), written(77, 4)]),
             [0, 3, 0]
         );
     }

@@ -12,11 +12,12 @@ fn double(bytes: u64) -> u64 {
     ((bytes & LOW) << 1) ^ (((bytes >> 7) & ONES) * 0x1d)
 }
 
-/// Every byte times the polynomial `factor`.
+/// Every byte of a token times the polynomial `factor`.
 pub fn times(token: Token, factor: u8) -> Token {
     Token::new(product(token.bytes(), factor))
 }
 
+/// Every byte of a word times the polynomial `factor`.
 fn product(bytes: u64, factor: u8) -> u64 {
     let (mut power, mut sum) = (bytes, 0);
     for bit in 0..8 {

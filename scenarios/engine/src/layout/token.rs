@@ -8,7 +8,7 @@ pub struct Token(u64);
 
 impl Token {
     /// The content of a sector that was never written.
-    pub(crate) const UNWRITTEN: Token = Token(0);
+    pub const UNWRITTEN: Token = Token(0);
 
     /// These bytes.
     pub(crate) const fn new(bytes: u64) -> Token {
@@ -26,7 +26,7 @@ impl Token {
     }
 
     /// Its eight bytes.
-    pub const fn bytes(self) -> u64 {
+    pub(crate) const fn bytes(self) -> u64 {
         self.0
     }
 }

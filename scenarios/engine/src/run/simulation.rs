@@ -481,8 +481,8 @@ impl Simulation {
         outside.map_or_else(Vec::new, OutsideVersions::take_begun)
     }
 
-    /// The tokens that a read of this caller's got, a sector each; 0 is "never written". None if
-    /// it was refused, or was asked for before.
+    /// The tokens that a read of this caller's got, a sector each; [`Token::UNWRITTEN`] of one that
+    /// was never written. None if it was refused, or was asked for before.
     pub fn tokens_read(&mut self, mark: u32) -> Option<Vec<Token>> {
         self.system
             .layers
