@@ -24,13 +24,14 @@ help: ## Show this list
 
 setup: $(VENV)/.ready ## Make .venv and build raidlab into it
 
-# Built again when the packaging or any Rust source changes; Python is used where it lies. Python
-# compiles what it imports: all 12,000 files of the libraries would take a minute of a core.
+# Built again when the packaging or any Rust source changes; Python is used where it lies. What is
+# imported is compiled: all 12,000 files of the libraries would take a minute of a core.
 $(VENV)/.ready: pyproject.toml $(RUST_SOURCES)
 	@tools/check-toolchain $(PYTHON)
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@$(BIN)/python -m pip install --quiet --no-compile --upgrade "pip>=25.1"
 	PYTHONWARNINGS=ignore $(BIN)/python -m pip install --quiet --no-compile --editable . --group dev
+	@$(BIN)/python tools/compile-imports
 	@touch $@
 
 fast: $(VENV)/.fast ## Profile-guided build of the engine: 10 to 20 % faster, same results
