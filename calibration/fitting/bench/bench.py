@@ -9,9 +9,9 @@ from __future__ import annotations
 import functools
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from concurrent.futures import ThreadPoolExecutor, as_completed, wait
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from typing import Final, TypedDict
 
 from raidlab.calibration.fitting.bench import ssd_state
@@ -281,17 +281,24 @@ def run_tasks(
     """Runs simulations on threads, which work in parallel while the engine runs."""
     if progress is None and (workers <= 1 or len(tasks) <= 1):
         return [task() for task in tasks]
-    with ThreadPoolExecutor(max(1, min(workers, len(tasks)))) as pool:
-        try:
-            futures = [pool.submit(task) for task in tasks]
-            for done, future in enumerate(as_completed(futures), 1):
-                future.result()
-                if progress is not None:
-                    progress(done, len(tasks))
-            return [future.result() for future in futures]
-        except BaseException:
-            pool.shutdown(cancel_futures=True)
-            raise
+    futures = [_threads(max(1, workers)).submit(task) for task in tasks]
+    try:
+        for done, future in enumerate(as_completed(futures), 1):
+            future.result()
+            if progress is not None:
+                progress(done, len(tasks))
+        return [future.result() for future in futures]
+    except BaseException:
+        for future in futures:
+            future.cancel()
+        wait(futures)
+        raise
+
+
+@cache
+def _threads(workers: int) -> ThreadPoolExecutor:
+    """A fit asks for a few runs thousands of times: to start threads each time is a tenth of it."""
+    return ThreadPoolExecutor(workers)
 
 
 def area_start(point: Point, devices: Iterable[DeviceParams]) -> int:
