@@ -360,9 +360,46 @@ impl Mapping {
         }
     }
 
+    /// A block that a history left open, `filled` up to here, is written on: its slots are in the
+    /// table from now on.
+    #[cold]
+    pub(crate) fn reopen(&mut self, block: BlockId, filled: u32) {
+        let Some(home) = self.layout.block(block).map(|laid| laid.home) else {
+            return self.rewrite(block);
+        };
+        let (start, per_block) = (self.start(block), self.block_of.get());
+        self.forward.expect(home.number(), filled);
+        for at in (0..per_block).step_by(64) {
+            let count = 64.min(per_block - at);
+            let mut valid = self.valid(block, start.plus(at), count);
+            // Its marks say now what is valid, no longer what is not.
+            self.marks.begin(start.plus(at), count);
+            while valid != 0 {
+                let hole = valid.trailing_zeros();
+                let row = (valid >> hole).trailing_ones();
+                self.put_laid(home.plus(at + hole), row, start.plus(at + hole));
+                valid &= u64::MAX.checked_shl(hole + row).unwrap_or(0);
+            }
+        }
+        self.states[block] = BlockState::Rewritten;
+    }
+
+    /// As [`Mapping::put`], of units with consecutive homes.
+    fn put_laid(&mut self, first_home: HomeId, count: u32, first: NandSlot) {
+        let there = self.reverse.row_mut(first, count);
+        for ((home, there), entry) in (first_home.number()..)
+            .zip(there)
+            .zip(first.number() + BIAS..)
+        {
+            *there = home;
+            self.forward.set(home, entry);
+        }
+        self.marks.put(first, count);
+    }
+
     /// True if the slots of `block` are in the table, false if they are as laid out.
     #[inline]
-    fn is_rewritten(&self, block: BlockId) -> bool {
+    pub(crate) fn is_rewritten(&self, block: BlockId) -> bool {
         self.states[block] == BlockState::Rewritten
     }
 }

@@ -292,6 +292,31 @@ fn units_found_in_a_row_lie_where_each_of_them_is_found() {
     assert_eq!(row_of(&drive, chunk), chunk);
 }
 
+/// The block that a history left open is in the tables from the first write on; all other units stay
+/// where they were.
+#[test]
+fn an_open_block_is_as_it_was_left_until_it_is_written() {
+    let shape = shape(64, 0.8);
+    let params = CollectionParams::default();
+    let mut drive = prepare(shape, params, &[fill(shape)], UNIT, 0, (1, "filled"));
+    let block = |slot: NandSlot| BlockId::new(slot.number() / shape.units_per_block());
+    let lie = |drive: &Translation| -> Vec<NandSlot> {
+        let units = UnitId::first(shape.units);
+        units.map(|unit| drive.map.find(unit).slot).collect()
+    };
+    let before = lie(&drive);
+    let mut blocks = before.iter().map(|&slot| block(slot));
+    assert!(!blocks.any(|block| drive.map.is_rewritten(block)));
+    drive.write(UnitId::new(0), &mut Untimed);
+    let mut after = lie(&drive);
+    let open = block(after[0]);
+    assert!(drive.map.is_rewritten(open) && open != block(before[0]));
+    assert!(before.iter().any(|&slot| block(slot) == open));
+    after[0] = before[0];
+    assert_eq!(after, before);
+    drive.check().unwrap();
+}
+
 /// A drive that was filled, rewritten at random until that had settled, and left alone.
 fn rewritten_and_rested(
     shape: Shape,

@@ -165,6 +165,12 @@ impl Blocks {
         &self.valid.as_slice()[first.index()..][..count as usize]
     }
 
+    /// Valid units of a range of blocks.
+    pub(crate) fn valid_in(&self, first: BlockId, count: u32) -> u32 {
+        let valid = self.candidates(first, count).iter();
+        valid.map(|units| units & !NOT_CLOSED).sum()
+    }
+
     /// How many blocks were closed since this one was.
     pub(crate) fn age(&self, block: BlockId) -> u32 {
         self.closings - self.closed[block]
@@ -172,6 +178,11 @@ impl Blocks {
 
     pub(crate) fn erases(&self, block: BlockId) -> u32 {
         self.erases[block]
+    }
+
+    /// Erases of all blocks.
+    pub(crate) fn all_erases(&self) -> &[u32] {
+        self.erases.as_slice()
     }
 
     /// Puts a block into the state that a history has left, closed.

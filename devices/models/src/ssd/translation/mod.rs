@@ -273,6 +273,9 @@ impl Translation {
         let is_full = self.space.set_of.split(frontier.next).1 == 0;
         state.valid += count;
         self.space.blocks.add_valid(block, count);
+        if !self.map.is_rewritten(block) {
+            self.map.reopen(block, before);
+        }
         self.map.put(homes, self.space.start(block).plus(before));
         is_full
     }

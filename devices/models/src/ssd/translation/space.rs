@@ -209,18 +209,16 @@ impl Space {
 
     /// Erases of the most and of the least worn block.
     pub(crate) fn wear(&self) -> (u32, u32) {
-        let erases = self.blocks.ids().map(|block| self.blocks.erases(block));
-        let (mut most, mut least) = (0, u32::MAX);
-        for n in erases {
-            (most, least) = (most.max(n), least.min(n));
-        }
-        (most, least)
+        let erases = self.blocks.all_erases();
+        let most = erases.iter().max().copied();
+        let least = erases.iter().min().copied();
+        (most.unwrap_or(0), least.unwrap_or(u32::MAX))
     }
 
     pub(super) fn check_dies(&self) -> Result<(), String> {
         for (index, die) in self.dies.entries() {
-            let blocks = self.shape.blocks_of(index);
-            let valid: u32 = blocks.map(|block| self.blocks.valid(block)).sum();
+            let first = self.shape.first_block(index);
+            let valid = self.blocks.valid_in(first, self.shape.blocks_per_die);
             if valid != die.valid {
                 return Err(format!(
                     "die {index} holds {valid} valid units, its counter says {}",

@@ -44,7 +44,8 @@ impl Translation {
                 for (stream, &frontier) in end.frontiers.iter().enumerate() {
                     if frontier.is_open() {
                         let block = first.plus(frontier.block.number());
-                        drive.resume_frontier(die, stream, block, frontier.next);
+                        drive.space.blocks.take(block);
+                        drive.space.dies[die].frontiers[stream] = Frontier { block, ..frontier };
                     }
                 }
             }
@@ -53,39 +54,6 @@ impl Translation {
         drive.stuck = end.stuck.then_some(DieId::new(0));
         drive.moved_share = end.moved_share;
         drive
-    }
-
-    /// Goes on writing a block that a history left open. Its slots go into the drive's own tables,
-    /// unless it is full.
-    fn resume_frontier(&mut self, die: DieId, stream: usize, block: BlockId, next: u32) {
-        self.space.blocks.take(block);
-        self.space.dies[die].frontiers[stream] = Frontier { block, next };
-        if next == self.space.block_of.get() {
-            return;
-        }
-        let start = self.space.start(block);
-        let mut homes = std::mem::take(&mut self.moving);
-        homes.clear();
-        let valid: Vec<u64> = (0..next)
-            .step_by(64)
-            .map(|at| self.map.valid(block, start.plus(at), 64.min(next - at)))
-            .collect();
-        self.map.take_out(block, start, next, &mut homes);
-        self.map.rewrite(block);
-        let mut left = homes.as_slice();
-        for (window, mut valid) in (0..).zip(valid) {
-            let mut slot = start.plus(64 * window);
-            while valid != 0 {
-                let hole = valid.trailing_zeros();
-                let (row, rest) = left.split_at((valid >> hole).trailing_ones() as usize);
-                self.map.put(row, slot.plus(hole));
-                let end = hole + row.len() as u32;
-                valid = valid.checked_shr(end).unwrap_or(0);
-                slot = slot.plus(end);
-                left = rest;
-            }
-        }
-        self.moving = homes;
     }
 
     /// Brings every die to another point of emptying a block: the drive's last load, on these units
