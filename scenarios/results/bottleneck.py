@@ -6,14 +6,12 @@ import itertools
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from enum import Enum
 from functools import lru_cache
 
-from raidlab.scenarios.planning.ssd_cache import tier_name
 from raidlab.scenarios.results.number_text import figure, part_name
 from raidlab.scenarios.results.over_time import changes, spells
 from raidlab.scenarios.results.row import Row
-from raidlab.scenarios.spec.component_name import drive_name, limited_load, linked_load
+from raidlab.scenarios.spec.component_name import drive_name
 from raidlab.scenarios.spec.findings import Limit
 from raidlab.scenarios.spec.run_result import Component
 
@@ -51,45 +49,22 @@ them aside."""
 
 
 def behind(components: Sequence[Component], target: str, workload: str) -> list[Component]:
-    """What a load on the array `target` can meet.
-
-    That is all but drives and links of other arrays, limits and links of other loads.
-    """
-    arrays = (target, tier_name(target))
-    clients = (workload, _PART.sub("", workload))
+    """What a load on the array `target` can meet: what lies on no path of its I/Os is left out."""
 
     def can_meet(component: Component) -> bool:
-        whose, owner = _owner(component["kind"], component["name"])
-        if whose is _Whose.LIMITED:
-            # Parts of a load have a number, jobs of a file are named behind it.
-            same = owner == workload or _PART.sub("", owner) == workload
-            return same or workload.startswith(f"{owner}.")
-        if whose is _Whose.SHARED:
-            return True
-        return owner in (arrays if whose is _Whose.ARRAY else clients)
+        arrays, loads = component.get("arrays"), component.get("loads")
+        on_path = arrays is None or target in arrays
+        return on_path and (loads is None or any(_is_part(load, workload) for load in loads))
 
     return [each for each in components if can_meet(each)]
 
 
-class _Whose(Enum):
-    """Who meets a component."""
+def _is_part(load: str, workload: str) -> bool:
+    """True of a load of the engine that belongs to one of the scenario.
 
-    SHARED = "everyone"
-    ARRAY = "loads on an array"
-    LIMITED = "a load with a limit"
-    CLIENT = "a load with a link of its own"
-
-
-@lru_cache(maxsize=1 << 16)
-def _owner(kind: str, name: str) -> tuple[_Whose, str]:
-    """Who meets a component, and the name of that array or load; asked again for each load."""
-    if kind == "limit":
-        return _Whose.LIMITED, limited_load(name)
-    client = linked_load(name)
-    if client is not None:
-        return _Whose.CLIENT, client
-    drive = drive_name(name)
-    return (_Whose.SHARED, "") if drive is None else (_Whose.ARRAY, drive.array)
+    Parts of a load have a number, jobs of a file are named behind it.
+    """
+    return workload in (load, _PART.sub("", load)) or workload.startswith(f"{load}.")
 
 
 def met_by(row: Row) -> list[Component]:

@@ -117,6 +117,10 @@ class Component:
     """When something held that changes in time."""
     read_units: ReadUnits | None = None
     """None for what is no flash."""
+    arrays: tuple[str, ...] | None = None
+    """Arrays whose loads can meet it; None if those of all arrays can."""
+    loads: tuple[str, ...] | None = None
+    """Loads that can meet it; None if all can."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,8 +10,6 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 _DRIVE = re.compile(r"(?P<array>[^/]+)/(?P<model>[^ /]+)\.(?P<number>\d+)(?: (?P<part>.+))?")
-_CLIENT = " client link"
-_LIMIT = re.compile(r"(?P<load>.+) (?:IOPS|bandwidth) limit")
 
 
 @dataclass(frozen=True)
@@ -45,17 +43,6 @@ def drive_name(component: str) -> DriveName | None:
     return DriveName(found["array"], found["model"], int(found["number"]), found["part"] or "")
 
 
-def limited_load(component: str) -> str:
-    """The load that a component of the kind `limit` bounds."""
-    found = _LIMIT.fullmatch(component)
-    return component if found is None else found["load"]
-
-
 def client_link(load: str) -> str:
     """The name of the link of a load's client."""
-    return f"{load}{_CLIENT}"
-
-
-def linked_load(component: str) -> str | None:
-    """The load whose client has a link of this name; None for all other components."""
-    return component.removesuffix(_CLIENT) if component.endswith(_CLIENT) else None
+    return f"{load} client link"

@@ -309,8 +309,10 @@ class Component(TypedDict):
     One component's share of the result.
     """
 
+    arrays: NotRequired[list[str] | None]
     figures: dict[str, float]
     kind: str
+    loads: NotRequired[list[str] | None]
     name: str
     power: NotRequired[Power | None]
     queue_depth: int | None

@@ -1,10 +1,10 @@
-"""Names of components: what belongs to which drive, and which load a limit bounds."""
+"""Names of components: what belongs to which drive."""
 
 from __future__ import annotations
 
 import pytest
 
-from raidlab.scenarios.spec.component_name import DriveName, drive_name, limited_load
+from raidlab.scenarios.spec.component_name import DriveName, drive_name
 
 
 @pytest.mark.parametrize(
@@ -24,8 +24,3 @@ def test_the_name_of_what_a_drive_has_is_read_and_written_alike(text: str, name:
 @pytest.mark.parametrize("text", ["lsi2208 expander, 8 ports SAS 6G", "host thread 0", "data"])
 def test_what_drives_share_is_of_none(text: str) -> None:
     assert drive_name(text) is None
-
-
-def test_a_limit_is_of_its_load() -> None:
-    assert limited_load("web.2 IOPS limit") == "web.2"
-    assert limited_load("web bandwidth limit") == "web"

@@ -13,6 +13,7 @@ pub mod io_trace;
 mod json;
 pub(crate) mod layers;
 pub(crate) mod livelock;
+pub mod meets;
 pub(crate) mod past;
 pub(crate) mod power;
 pub(crate) mod prefetch;

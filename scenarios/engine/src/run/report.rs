@@ -7,6 +7,7 @@ use crate::run::cache_report::CacheReport;
 use crate::run::intervals::{Ends, Latency, LatencyIntervals, as_map};
 use crate::run::io_trace::life::Life;
 use crate::run::io_trace::report::TracedIo;
+use crate::run::meets::Met;
 use crate::run::past::{Kept, LoadPast, SIDES};
 use crate::run::system::System;
 use crate::run::tail_report::{self, MapReport, SlowIo};
@@ -350,6 +351,9 @@ pub struct Component {
     /// cpu, host (a thread), controller, queue, parity, memory, link, drive, firmware, channels,
     /// compressor, collection or bitmap.
     pub kind: &'static str,
+    /// Who can meet it.
+    #[serde(flatten)]
+    pub met: Met,
     /// Share of the recorded time that it worked; of a queue, that requests waited for a place in it.
     pub utilization: f64,
     /// Mean number of I/Os there, waiting or in work, where it has a queue.

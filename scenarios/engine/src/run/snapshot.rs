@@ -68,6 +68,7 @@ impl Snapshot {
                 Component {
                     name: station.name,
                     kind: station.kind,
+                    met: station.met,
                     utilization: if available > 0.0 {
                         busy.min(available) / available
                     } else {

@@ -1,6 +1,7 @@
 //! The components of a system, with the work of each.
 
 use crate::raid::volume::Volume;
+use crate::run::meets::Met;
 use crate::run::report::SpellReport;
 use crate::run::system::System;
 use raidlab_kernel::{Nanos, Time};
@@ -10,6 +11,7 @@ use raidlab_models::{Counted, Limits, ReadUnits, Written};
 pub(crate) struct StationReport<'a> {
     pub(crate) name: String,
     pub(crate) kind: &'static str,
+    pub(super) met: Met,
     pub(crate) busy: Nanos,
     pub(crate) servers: usize,
     pub(super) load: Option<&'a raidlab_kernel::TimeWeighted>,
@@ -27,6 +29,7 @@ impl StationReport<'_> {
         StationReport {
             name,
             kind,
+            met: Met::default(),
             busy,
             servers: 1,
             load: None,
@@ -68,9 +71,10 @@ fn host_cpu(system: &System, at: Time) -> Option<StationReport<'static>> {
 
 /// The drives, and what each has of its own that can be busy.
 fn add_drives<'a>(system: &'a System, at: Time, all: &mut Vec<StationReport<'a>>) {
-    for drive in &system.layers.path.drives {
+    for (drive, met) in system.layers.path.drives.iter().zip(&system.meets.drives) {
         let (busy, servers) = drive.device.busy_until(at);
         all.push(StationReport {
+            met: met.clone(),
             servers,
             load: Some(&drive.load),
             queue_depth: Some(drive.queue_depth).filter(|&depth| depth > 0),
@@ -85,6 +89,7 @@ fn add_drives<'a>(system: &'a System, at: Time, all: &mut Vec<StationReport<'a>>
         });
         for (kind, busy, servers) in drive.device.parts_busy_until(at) {
             all.push(StationReport {
+                met: met.clone(),
                 servers,
                 ..StationReport::new(format!("{} {kind}", drive.name), kind, busy)
             });
@@ -104,6 +109,7 @@ fn limits(system: &System, at: Time) -> impl Iterator<Item = StationReport<'_>> 
             };
             let spells = spent.map(|it| SpellReport::of("burst-credits", it, at));
             StationReport {
+                met: Met::by(name),
                 spells: spells.unwrap_or_default(),
                 ..StationReport::new(format!("{name} {of} limit"), "limit", busy)
             }
@@ -123,17 +129,26 @@ pub(crate) fn stations(system: &System, at: Time) -> Vec<StationReport<'_>> {
     let mut all = Vec::from_iter(host_cpu(system, at));
     let threads = system.layers.loads.threads().host().busy_until(at);
     let of_loads = threads.take(system.load_threads as usize).enumerate();
-    all.extend(
-        of_loads.map(|(thread, busy)| {
-            StationReport::new(format!("host thread {thread}"), "host", busy)
-        }),
-    );
+    all.extend(of_loads.map(|(thread, busy)| {
+        StationReport {
+            met: system
+                .meets
+                .threads
+                .get(thread)
+                .cloned()
+                .unwrap_or_default(),
+            ..StationReport::new(format!("host thread {thread}"), "host", busy)
+        }
+    }));
     all.extend(limits(system, at));
     add_controllers(system, at, &mut all);
     add_arrays(system, at, &mut all);
-    for (link, name) in system.layers.path.links.iter().zip(&system.link_names) {
-        let busy = link.busy_until(at);
-        all.push(StationReport::new(name.clone(), "link", busy));
+    let links = system.layers.path.links.iter().zip(&system.link_names);
+    for ((link, name), met) in links.zip(&system.meets.links) {
+        all.push(StationReport {
+            met: met.clone(),
+            ..StationReport::new(name.clone(), "link", link.busy_until(at))
+        });
     }
     add_drives(system, at, &mut all);
     all
@@ -141,17 +156,22 @@ pub(crate) fn stations(system: &System, at: Time) -> Vec<StationReport<'_>> {
 
 /// The controllers with their queues, parity engines and memories.
 fn add_controllers<'a>(system: &'a System, at: Time, all: &mut Vec<StationReport<'a>>) {
-    for controller in &system.layers.path.controllers {
+    let controllers = system.layers.path.controllers.iter();
+    for (controller, met) in controllers.zip(&system.meets.controllers) {
+        let new = |name, kind, busy| StationReport {
+            met: met.clone(),
+            ..StationReport::new(name, kind, busy)
+        };
         let cores = &controller.chip.cores;
         all.push(StationReport {
             servers: cores.count(),
             load: Some(&controller.load),
-            ..StationReport::new(controller.name.clone(), "controller", cores.busy_until(at))
+            ..new(controller.name.clone(), "controller", cores.busy_until(at))
         });
         if controller.queue_depth > 0 {
             let name = format!("{} queue", controller.name);
             let full = Nanos(controller.full.area(at) as u64);
-            all.push(StationReport::new(name, "queue", full));
+            all.push(new(name, "queue", full));
         }
         let parts = [
             ("parity", &controller.chip.parity),
@@ -159,7 +179,7 @@ fn add_controllers<'a>(system: &'a System, at: Time, all: &mut Vec<StationReport
         ];
         for (kind, station) in parts.into_iter().filter(|(_, part)| part.is_limited()) {
             let name = format!("{} {kind}", controller.name);
-            all.push(StationReport::new(name, kind, station.busy_until(at)));
+            all.push(new(name, kind, station.busy_until(at)));
         }
     }
 }
@@ -167,22 +187,25 @@ fn add_controllers<'a>(system: &'a System, at: Time, all: &mut Vec<StationReport
 /// What arrays in the host share: threads, counters, bitmaps.
 fn add_arrays<'a>(system: &'a System, at: Time, all: &mut Vec<StationReport<'a>>) {
     let volumes = system.layers.raid.stripes().state().volumes().iter();
-    for (array, volume) in system.layers.path.arrays.iter().zip(volumes) {
+    let arrays = system.layers.path.arrays.iter().zip(volumes);
+    for ((array, volume), met) in arrays.zip(&system.meets.arrays) {
+        let new = |name, kind, busy| StationReport {
+            met: met.clone(),
+            ..StationReport::new(name, kind, busy)
+        };
         let in_host = volume.filter(|volume| volume.host().thread().takes_time());
         if let Some(volume) = in_host {
             let name = format!("{} parity thread", array.name);
-            let busy = volume.host().thread().busy_until(at);
-            all.push(StationReport::new(name, "host", busy));
+            all.push(new(name, "host", volume.host().thread().busy_until(at)));
         }
         if let Some(busy) = array.shared.busy_until(at) {
-            let name = format!("{} counters of md", array.name);
-            all.push(StationReport::new(name, "host", busy));
+            all.push(new(format!("{} counters of md", array.name), "host", busy));
         }
         if let Some(bitmap) = volume.and_then(Volume::bitmap) {
-            let (name, busy) = (format!("{} bitmap", array.name), bitmap.busy_until(at));
+            let name = format!("{} bitmap", array.name);
             all.push(StationReport {
                 load: Some(bitmap.held()),
-                ..StationReport::new(name, "bitmap", busy)
+                ..new(name, "bitmap", bitmap.busy_until(at))
             });
         }
     }

@@ -19,6 +19,7 @@ use crate::path::agenda::Up;
 use crate::plan::Action;
 use crate::run::layers::Layers;
 use crate::run::livelock::Clock;
+use crate::run::meets::Meets;
 use crate::state::event::{Event, LoadsEvent, RaidEvent, RunEvent};
 use crate::state::owner::OwnerOf;
 use raidlab_io::Io;
@@ -32,6 +33,7 @@ pub struct System {
     pub(crate) caches: PageCaches,
     pub(crate) durability: Durability,
     pub(crate) link_names: Table<LinkId, String>,
+    pub(crate) meets: Meets,
     /// Threads of loads: the plan's, and those of fio's jobs. Other outside callers are no load.
     pub(crate) load_threads: u32,
     pub(crate) actions: Vec<Action>,

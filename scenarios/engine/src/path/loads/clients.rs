@@ -3,12 +3,9 @@
 //! Data cross the client's link and the target's, which all clients share. What is between passes
 //! on each frame as it comes, so both links carry one stream and the slower of them bounds it. With
 //! `c` and `t`, the times of the data on each link, and the frames `fc` and `ft`, write data that
-//! begin to leave the client at `s` are at the target by
-//!
-//!     max(s + fc + t, s + c + ft)
-//!
-//! and read data that begin to leave the target at `s` are at the client by
-//! max(s + ft + c, s + t + fc), as long as no other data are in their way.
+//! begin to leave the client at `s` are at the target by `max(s + fc + t, s + c + ft)`, and read
+//! data that begin to leave the target at `s` are at the client by `max(s + ft + c, s + t + fc)`,
+//! as long as no other data are in their way.
 
 use crate::ids::{LinkId, ThreadId};
 use crate::path::IoPath;

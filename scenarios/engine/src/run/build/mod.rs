@@ -33,6 +33,7 @@ use crate::run::build::faults::Faults;
 use crate::run::build::memory::Needs;
 use crate::run::layers::Layers;
 use crate::run::livelock::Clock;
+use crate::run::meets::Meets;
 use crate::run::system::System;
 use crate::state::arrivals::Arrivals;
 use crate::state::backlog::Backlog;
@@ -135,6 +136,7 @@ impl System {
             caches,
             durability,
             load_threads: threads + plan.jobs.as_ref().map_or(0, |_| outside_threads),
+            meets: Meets::of(plan),
             link_names: plan.links.iter().map(|link| link.name.clone()).collect(),
             actions: Vec::from_iter(plan.events.iter().map(|event| event.action.clone())),
             failed: None,
