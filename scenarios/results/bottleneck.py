@@ -53,7 +53,8 @@ def behind(components: Sequence[Component], target: str, workload: str) -> list[
 
     def can_meet(component: Component) -> bool:
         arrays, loads = component.get("arrays"), component.get("loads")
-        on_path = arrays is None or target in arrays
+        # Each drive of an independent array is an array of the engine, with a number.
+        on_path = arrays is None or any(target in (each, _whole(each)) for each in arrays)
         return on_path and (loads is None or any(_is_part(load, workload) for load in loads))
 
     return [each for each in components if can_meet(each)]
@@ -64,7 +65,11 @@ def _is_part(load: str, workload: str) -> bool:
 
     Parts of a load have a number, jobs of a file are named behind it.
     """
-    return workload in (load, _PART.sub("", load)) or workload.startswith(f"{load}.")
+    return workload in (load, _whole(load)) or workload.startswith(f"{load}.")
+
+
+def _whole(part: str) -> str:
+    return _PART.sub("", part)
 
 
 def met_by(row: Row) -> list[Component]:

@@ -56,6 +56,10 @@ def test_threads_of_another_load_are_not_met():
     loads = [IDLE | {"rate": "5 IO/s"}, BUSY | {"outstanding": 512}]
     few, many = _rows(arrays, loads)
     assert limits(many) == "host thread 4 100 %"
+    names = [each["name"] for each in behind(few["components"], "idle", "few")]
+    assert [name for name in names if name.endswith(" firmware")] == [
+        f"idle/p3700-800.{drive} firmware" for drive in range(4)
+    ]
     assert limits(few).startswith("none")
 
 
