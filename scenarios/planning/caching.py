@@ -15,7 +15,13 @@ from raidlab.devices.controller import ControllerSpec
 from raidlab.devices.faults import Fault
 from raidlab.devices.levels import ArrayLevel, facts
 from raidlab.devices.plan_types import ControllerPlan, PolicyPlan, WritePolicy
-from raidlab.scenarios.spec.caching import OWN_KEYS, CacheSettings, ControllerTable, WriteMode
+from raidlab.scenarios.spec.caching import (
+    OWN_KEYS,
+    CacheSettings,
+    ControllerTable,
+    Memory,
+    WriteMode,
+)
 from raidlab.scenarios.spec.findings import Code, Coded, no_effect
 from raidlab.scenarios.spec.schema import ArrayTable
 
@@ -44,6 +50,13 @@ def backup_of(spec: ControllerSpec, settings: ControllerTable) -> str:
     return next((kind for kind in ("fbu", "bbu") if kind in spec.cache.backup), "none")
 
 
+def memory_of(spec: ControllerSpec | None, settings: ControllerTable) -> Memory:
+    """The controller's cache, as far as a mode depends on it."""
+    if spec is None or spec.cache is None:
+        return Memory.NONE
+    return Memory.BARE if backup_of(spec, settings) == "none" else Memory.BACKED
+
+
 def policy(
     spec: ControllerSpec, settings: ControllerTable, *, short: bool = False
 ) -> PolicyPlan | None:
@@ -53,7 +66,7 @@ def policy(
     """
     if spec.cache is None:
         return None
-    safe = backup_of(spec, settings) != "none"
+    safe = memory_of(spec, settings) is Memory.BACKED
     write_default: WriteMode = "write-back" if safe and not short else "write-through"
     write: WriteMode = settings.write or write_default
     if write == "write-back" and not safe:
@@ -154,7 +167,7 @@ def settings_warnings(key: str, spec: ControllerSpec, settings: ControllerTable)
     """Settings that have no effect together with others, of the table at `key`."""
     if settings.battery_health != 1 and backup_of(spec, settings) != "bbu":
         yield no_effect(f"{key}.battery_health", f" on {spec.name}: its backup is no battery")
-    if settings.write == "write-back" and backup_of(spec, settings) == "none":
+    if settings.write == "write-back" and memory_of(spec, settings) is Memory.BARE:
         text = (
             f"controller {spec.name}: write-back falls to write-through, since nothing keeps the"
             " cache through an outage (backup)"

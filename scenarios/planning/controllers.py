@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from raidlab.devices.controller import ControllerSpec
 from raidlab.devices.faults import Fault, Faults
 from raidlab.devices.schema import check
-from raidlab.scenarios.planning.caching import cache_faults, settings_warnings
+from raidlab.scenarios.planning.caching import cache_faults, memory_of, settings_warnings
 from raidlab.scenarios.planning.parts import Parts
 from raidlab.scenarios.spec.caching import ControllerTable, settled
 from raidlab.scenarios.spec.schema import ArrayTable, ScenarioTable
@@ -41,7 +41,8 @@ class Behind:
 
     def serving(self, array: ArrayTable) -> Behind:
         """With the array's own settings in the place of the controller's."""
-        return replace(self, settings=settled(self.settings, array))
+        memory = memory_of(self.spec, self.settings)
+        return replace(self, settings=settled(self.settings, memory, array))
 
 
 def controller_tables(tree: ScenarioTree) -> list[ControllerTree]:
@@ -82,7 +83,8 @@ def find_controllers(table: ScenarioTable, parts: Parts) -> list[Behind]:
             parts.faults.add(f"{key}.name", each.name, "a name that no other controller has")
         found.append(each)
         if spec is not None:
-            parts.warnings += settings_warnings(key, spec, settled(settings))
+            of_all = settled(settings, memory_of(spec, settings))
+            parts.warnings += settings_warnings(key, spec, of_all)
             parts.faults.extend(_settings_faults(key, settings, spec))
     return found
 

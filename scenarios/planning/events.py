@@ -198,7 +198,7 @@ def _event(key: str, event: EventTable, table: ScenarioTable, parts: Parts) -> E
         if all(policy is None or policy["write"] != "write_back" for policy in policies):
             text = (
                 f"{key}: battery-learn has no effect: write-back alone waits for the battery, and"
-                " that needs a controller.backup"
+                " no array is in that mode, which needs a controller.backup"
             )
             parts.warnings.append(Coded(text, Code.NO_EFFECT, key))
     return Event(event.action, array, drive, event.extra, event.offset, event.size, event.lasts)

@@ -10,7 +10,8 @@ Source of the modes: Fujitsu PRIMERGY, RAID Controller Performance 2013, "contro
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
+from enum import Enum, auto
 from typing import Annotated, ClassVar, Final, Literal, TypeVar
 
 from pydantic import Field
@@ -57,6 +58,17 @@ Controllers = Annotated[
 ]
 
 
+class Memory(Enum):
+    """The cache of a controller, as far as a mode depends on it."""
+
+    NONE = auto()
+    """It has none: a mode sets `disk_cache` alone."""
+    BARE = auto()
+    """Nothing keeps it through an outage."""
+    BACKED = auto()
+    """A battery or flash keeps it."""
+
+
 @dataclass(frozen=True)
 class _Set:
     """What a mode sets."""
@@ -66,13 +78,28 @@ class _Set:
     io_cache: IoCache
     disk_cache: bool
 
+    def on(self, memory: Memory) -> _Set | _DiskCache:
+        """What it sets on such a cache: always-write-back is for one that nothing keeps."""
+        if memory is Memory.NONE:
+            return _DiskCache(self.disk_cache)
+        if memory is Memory.BACKED and self.write == "always-write-back":
+            return replace(self, write="write-back")
+        return self
+
+
+@dataclass(frozen=True)
+class _DiskCache:
+    """What a mode sets of a controller without a cache."""
+
+    disk_cache: bool
+
 
 MODES: Final[Mapping[Mode, _Set]] = {
     "data-protection": _Set("write-back", "adaptive", "direct", disk_cache=False),
     "performance": _Set("always-write-back", "adaptive", "direct", disk_cache=True),
     "fast-path-optimum": _Set("write-through", "none", "direct", disk_cache=True),
 }
-"""Write-back falls to write-through where nothing keeps the cache through an outage."""
+"""On a cache that nothing keeps through an outage, where write-back falls to write-through."""
 CACHE_KEYS: Final = tuple(each.name for each in fields(_Set))
 """Keys that a mode sets."""
 OWN_KEYS: Final = ("mode", *CACHE_KEYS)
@@ -81,21 +108,22 @@ OWN_KEYS: Final = ("mode", *CACHE_KEYS)
 Settings = TypeVar("Settings", bound=CacheSettings)
 
 
-def settled(controller: Settings, array: CacheSettings | None = None) -> Settings:
+def settled(controller: Settings, memory: Memory, array: CacheSettings | None = None) -> Settings:
     """The settings of a controller with its mode, and an array's own settings, in their place.
 
     Args:
         controller: Its table.
+        memory: Its cache.
         array: That of the array; settings for all arrays if left out.
     """
     found: dict[str, object] = {}
     for table in (controller, array):
         if table is None:
             continue
-        of_mode = MODES[table.mode] if table.mode else None
+        of_mode = MODES[table.mode].on(memory) if table.mode else None
         for key in CACHE_KEYS:
             written = getattr(table, key)
-            value = written if written is not None or of_mode is None else getattr(of_mode, key)
+            value = written if written is not None else getattr(of_mode, key, None)
             if value is not None:
                 found[key] = value
     return controller.model_copy(update={**found, "mode": None})

@@ -45,12 +45,55 @@ def test_each_array_has_settings_of_its_own() -> None:
         )
     )
     assert found == {
-        "plain": ("always_write_back", "adaptive", True),
+        "plain": ("write_back", "adaptive", True),
         "safe": ("write_back", "adaptive", False),
         "through": ("write_through", "adaptive", True),
         "own": ("write_through", "always", False),
         "flat": None,
     }
+
+
+@pytest.mark.parametrize("mode", ["data-protection", "performance"])
+@pytest.mark.parametrize(("backup", "unkept"), [("bbu", False), (None, False), ("none", True)])
+def test_a_mode_asks_the_battery_where_there_is_one(
+    mode: str, backup: str | None, unkept: bool
+) -> None:
+    """The report: with a battery both modes are write-back, which waits for it; without one "Data
+    Protection" writes through and "Performance" does not ask. Left out, the LSI2108 has its own."""
+    own: Any = {} if backup is None else {"backup": backup}
+    tree = scenario({"model": "lsi2108", "mode": mode, **own}, array("a"))
+    tree["event"] = [{"at": "1 s", "action": "battery-learn", "lasts": "1 s"}]
+    of_array = scenario({"model": "lsi2108", **own}, array("a", mode=mode))
+    bare = {"data-protection": "write_through", "performance": "always_write_back"}[mode]
+    expected = {"a": (bare if unkept else "write_back", "adaptive", False)}
+    assert caches(tree) == caches(of_array) == expected
+    said = [text for text in build_scenario(tree).warnings if "battery-learn has no" in text]
+    assert bool(said) == unkept
+
+
+def test_performance_waits_for_the_disks_while_the_battery_learns() -> None:
+    """A disk of 15,000 rpm takes half a turn, 2 ms, and a seek a write: below 500 in a second."""
+    keys: Any = {"rw": "randwrite", "outstanding": 1}
+    tree = scenario({"model": "lsi2108", "mode": "performance"}, array("a", 2, "raid1"))
+    tree["workload"][0] |= keys | {"area": "1 GB"}
+    tree["array"][0]["disk_cache"] = False
+    tree["run"] = {"warm_up": "1 ms", "duration": "2 s", "seed": 1}
+    ready = simulate(build_scenario(tree)).rows[0].iops
+    tree["event"] = [{"at": "0 s", "action": "battery-learn", "lasts": "10 s"}]
+    learning = simulate(build_scenario(tree)).rows[0].iops
+    assert learning < 500
+    assert ready > 2 * learning
+
+
+@pytest.mark.parametrize("model", ["lsi2008", "cougar-point", "lsi2208-lite-2.0"])
+@pytest.mark.parametrize("mode", ["data-protection", "performance", "fast-path-optimum"])
+def test_a_mode_of_a_controller_without_a_cache_is_no_write_back(model: str, mode: str) -> None:
+    """It sets the drives' own caches alone: nothing that could fall to write-through."""
+    drives = [{"model": "sata-6g-hdd", "count": 2}]
+    for keys in ({}, {"mode": mode}):
+        tree = scenario({"model": model, "mode": mode}, array("a", 2, "raid1", **keys))
+        tree["array"][0]["drives"] = drives
+        assert not [text for text in build_scenario(tree).warnings if "write-back" in text]
 
 
 @pytest.mark.parametrize(
