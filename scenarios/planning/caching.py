@@ -165,8 +165,10 @@ def controller_plan(
 
 def settings_warnings(key: str, spec: ControllerSpec, settings: ControllerTable) -> Iterator[str]:
     """Settings that have no effect together with others, of the table at `key`."""
-    if settings.battery_health != 1 and backup_of(spec, settings) != "bbu":
-        yield no_effect(f"{key}.battery_health", f" on {spec.name}: its backup is no battery")
+    has_battery = spec.cache is not None and "bbu" in spec.cache.backup
+    if settings.battery_health != 1 and has_battery and backup_of(spec, settings) != "bbu":
+        said = f" beside backup = \"{settings.backup}\": the battery is not used"
+        yield no_effect(f"{key}.battery_health", said)
     if settings.write == "write-back" and memory_of(spec, settings) is Memory.BARE:
         text = (
             f"controller {spec.name}: write-back falls to write-through, since nothing keeps the"

@@ -97,6 +97,10 @@ def _settings_faults(key: str, settings: ControllerTable, spec: ControllerSpec) 
     if settings.backup is not None and settings.backup not in backups:
         allowed = f"what {spec.name} has: {', '.join(backups)}"
         yield Fault(f"{key}.backup", settings.backup, allowed, backups)
+    if settings.battery_health != 1 and "bbu" not in backups:
+        lacks = "cache" if spec.cache is None else "battery (bbu)"
+        value = f"{100 * settings.battery_health:g} %"
+        yield Fault(f"{key}.battery_health", value, f"left out: {spec.name} has no {lacks}")
 
 
 def controller_of(

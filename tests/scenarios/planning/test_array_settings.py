@@ -208,11 +208,29 @@ def test_a_port_in_ide_mode_gives_one_command_at_a_time() -> None:
 
 
 def test_an_aged_battery_holds_the_cache_for_less_time() -> None:
-    """Half of 72 hours are 36 h, 129.6e12 ns; flash holds for as long as wanted, and it is said."""
+    """Half of 72 hours are 36 h, 129.6e12 ns; without its backup there is nothing to age."""
     aged = build_scenario(scenario({"model": "lsi2108", "battery_health": "50 %"}, array("a")))
     assert aged.base["controllers"][0]["cache"]["hold_ns"] == 36 * 3600 * 10**9
-    flash = build_scenario(scenario({"model": "lsi2208-1g", "battery_health": "50 %"}, array("a")))
-    assert any("battery_health" in warning for warning in flash.warnings)
+    none: ControllerTree = {"model": "lsi2108", "backup": "none", "battery_health": "50 %"}
+    (warning,) = build_scenario(scenario(none, array("a"))).warnings
+    assert warning.startswith('controller.battery_health: has no effect beside backup = "none"')
+
+
+@pytest.mark.parametrize(
+    ("model", "lacks"),
+    [("lsi2008", "cache"), ("cougar-point", "cache"), ("lsi2208-1g", r"battery \(bbu\)")],
+)
+def test_the_health_of_a_battery_that_a_controller_has_not_is_refused(
+    model: str, lacks: str
+) -> None:
+    """As `backup = "bbu"` is; 100 % is what any controller has if it is left out."""
+    of: ControllerTree = {"model": model, "battery_health": "80 %"}
+    drives = [{"model": "sata-6g-hdd", "count": 4}]
+    tree = scenario(of, array("a") | {"drives": drives})
+    said = rf'controller.battery_health = "80 %": left out: \S+ has no {lacks}'
+    with pytest.raises(SpecError, match=said):
+        build_scenario(tree)
+    build_scenario(scenario(of | {"battery_health": "100 %"}, tree["array"][0]))
 
 
 def test_drives_without_ncq_are_refused_the_key() -> None:

@@ -206,9 +206,11 @@ TABLES: list[tuple[type, tuple[str | int, ...], Mapping[str, list[Any]]]] = [
     (ControllerTable, ("controller",), CONTROLLER),
     (RunTable, ("run",), RUN),
 ]
-SAME = {("flash", "per", "system"), ("disks", "per", "system"), ("raid5", "per", "system")} | {
-    (base, "per", "system") for base in ("md", "profile", "buffered")
-}
+SAME = (
+    {("flash", "per", "system"), ("disks", "per", "system"), ("raid5", "per", "system")}
+    | {(base, "per", "system") for base in ("md", "profile", "buffered")}
+    | {("raid5", "mode", "performance")}
+)
 """Defaults in words."""
 HOLDS_ANYWAY = {("independent", "per", "drive"), ("buffered", "area_beyond", "cut")}
 
