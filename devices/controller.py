@@ -164,6 +164,11 @@ class ControllerSpec(DeviceSpec):
         if self.drives_max < self.ports:
             yield Fault("drives_max", self.drives_max, f"at least `ports` = {self.ports}")
 
+    @property
+    def has_ide_mode(self) -> bool:
+        """Whether its ports can give drives one command at a time: those of a chipset for SATA."""
+        return self.raid_in_host and Interface.parse(self.port).family == "sata"
+
     def to_plan(self) -> ControllerPlan:
         """The controller's entry in the plan."""
         return {

@@ -405,7 +405,10 @@ def _array(
     read = "" if array is None else f"  # read from {array.read_from}"
     made.lines += ["[[array]]", f'name = "{group.name}"', f'level = "{group.level}"{read}',
                    "drives = ["]  # fmt: skip
-    for model, settings, count, remark in _models(made, group, members, stem, plainly=plainly):
+    behind = controller is not None
+    for model, settings, count, remark in _models(
+        made, group, members, stem, plainly=plainly, behind=behind
+    ):
         made.lines.append(f'    {{ model = "{model}", count = {count}{settings} }},  # {remark}')
     made.lines.append("]")
     if array is not None:
@@ -417,7 +420,7 @@ def _array(
 
 
 def _models(
-    made: Draft, group: _Group, members: int, stem: str, *, plainly: bool
+    made: Draft, group: _Group, members: int, stem: str, *, plainly: bool, behind: bool
 ) -> list[tuple[str, str, int, str]]:
     """Models, settings, counts of the drives; members that no capture shows are as the others."""
     seen: Counter[tuple[str, str, str]] = Counter()
@@ -431,7 +434,12 @@ def _models(
             "assumed: no capture names the drives" if assumed else f"read from {drive.read_from}"
         )
         remark = f"{where}: {match.quality}, {match.reason}"
-        seen[_model(made, sheet, base, stem), _switches(drive, base), remark] += 1
+        unqueued = _lacks_queuing(drive)
+        if unqueued and behind:
+            made.left_out.append(f"{drive.name or drive.slot or drive.model}: NCQ is off, which"
+                                 " only onboard ports can have")  # fmt: skip
+        switches = (", ncq = false" if unqueued and not behind else "") + _write_cache(drive, base)
+        seen[_model(made, sheet, base, stem), switches, remark] += 1
         if assumed or match.quality in ("class", "ask"):
             made.assume(f"{group.name}: {drive.model or 'a drive'} is taken as {base}")
         elif drive.bytes is None and match.quality == "family":
@@ -443,14 +451,13 @@ def _models(
     return [(model, settings, count, remark) for (model, settings, remark), count in seen.items()]
 
 
-def _switches(drive: Drive, base: str) -> str:
-    """Write cache and queuing of a drive, where a capture says other than its device does."""
+def _lacks_queuing(drive: Drive) -> bool:
     sata = (drive.interface or "").startswith("sata")
-    ncq = ", ncq = false" if sata and drive.ncq is False and drive.queue_depth is None else ""
-    return ncq + _write_cache(drive, base)
+    return sata and drive.ncq is False and drive.queue_depth is None
 
 
 def _write_cache(drive: Drive, base: str) -> str:
+    """The write cache of a drive, where a capture says other than its device does."""
     spec = find(base, kind=DriveSpec).spec
     if drive.drive_cache not in ("on", "off") or not isinstance(spec, DriveSpec):
         return ""

@@ -14,6 +14,7 @@ from raidlab.scenarios.planning.arrays import wrong_count
 from raidlab.scenarios.planning.caching import FAST_LEVELS, cache_plan, without_cache
 from raidlab.scenarios.planning.controllers import Behind
 from raidlab.scenarios.planning.host_cache import add_host_cache, own_unit
+from raidlab.scenarios.planning.ide import ide_faults
 from raidlab.scenarios.planning.of_md import OfMd
 from raidlab.scenarios.planning.parts import Parts
 from raidlab.scenarios.planning.sharing import SHARED_DEPTH, is_shared
@@ -44,6 +45,7 @@ class Builder(Parts):
             return
         self._check_level(key, table, spec, behind=behind is not None)
         chosen = self.choose_drives(key, name, table, settings)
+        self._check_ide_mode(key, table, spec)
         self._check_mixture(key, table, chosen)
         usable, capacities = self._sized(key, table, chosen)
         if usable is not None:
@@ -229,6 +231,12 @@ class Builder(Parts):
         if len(families) > 1:
             mixed = ", ".join(f"{name} ({family})" for family, name in families.items())
             self.faults.add(f"{key}.drives", mixed, "drives of one interface in an array")
+
+    def _check_ide_mode(self, key: str, table: ArrayTable, spec: ControllerSpec | None) -> None:
+        """Ports without NCQ where there are none; what is reported of a drive comes first."""
+        for fault in ide_faults(key, table, spec, self.scenario.link):
+            if not self.faults.has(fault.key):
+                self.faults.extend([fault])
 
     @staticmethod
     def _reads_one_copy(

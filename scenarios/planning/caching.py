@@ -167,7 +167,7 @@ def settings_warnings(key: str, spec: ControllerSpec, settings: ControllerTable)
     """Settings that have no effect together with others, of the table at `key`."""
     has_battery = spec.cache is not None and "bbu" in spec.cache.backup
     if settings.battery_health != 1 and has_battery and backup_of(spec, settings) != "bbu":
-        said = f" beside backup = \"{settings.backup}\": the battery is not used"
+        said = f' beside backup = "{settings.backup}": the battery is not used'
         yield no_effect(f"{key}.battery_health", said)
     if settings.write == "write-back" and memory_of(spec, settings) is Memory.BARE:
         text = (

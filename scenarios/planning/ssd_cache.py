@@ -11,6 +11,7 @@ from raidlab.devices.plan_types import TierPlan
 from raidlab.devices.schema import DriveOptions
 from raidlab.scenarios.planning.arrays import usable_bytes, wrong_count
 from raidlab.scenarios.planning.controllers import Behind
+from raidlab.scenarios.planning.ide import ide_faults
 from raidlab.scenarios.planning.parts import Parts
 from raidlab.scenarios.planning.topology import Attached
 from raidlab.scenarios.spec.caching import ControllerTable
@@ -70,6 +71,7 @@ def add_tier(
         return None
     array = ssds_as_array(name, tier.level, tier.drives, line_bytes(table))
     chosen = choose_ssds(parts, key, array, settings)
+    parts.faults.extend(ide_faults(key, array, spec, ()))
     if chosen is None:
         return None
     capacities = [drive.spec.capacity_bytes(options) for drive, options in chosen]

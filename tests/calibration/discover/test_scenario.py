@@ -217,6 +217,16 @@ def test_a_sata_drive_without_queuing_has_one_command() -> None:
     assert "ncq = false" in made.text
 
 
+def test_a_drive_without_queuing_behind_a_card_is_left_out_of_the_draft() -> None:
+    drive = Drive(slot="0:1", controller=0, kind="hdd", interface="sata-6g", bytes=4 * 10**12,
+                  ncq=False, state="jbod", read_from="show.txt")  # fmt: skip
+    made = draft(Facts(controllers=[Controller(index=0, role="raid", model="LSI2008")],
+                       drives=[drive]), "S")  # fmt: skip
+    assert made is not None and made.faults == []
+    assert "[controller]" in made.text and "ncq = " not in made.text
+    assert any("0:1: NCQ is off" in each for each in made.left_out)
+
+
 def test_a_link_below_what_is_possible_is_said() -> None:
     facts = Facts("lspci", drives=[Drive(name="nvme0", link=Link(3, 4), link_possible=Link(4, 4))])
     (warning,) = found_of([Read("lspci.txt", facts)]).facts.warnings
