@@ -178,6 +178,12 @@ _HEADERS = {"nvme-tcp": (24 + 24, 72 + 24), "iscsi": (48 + 48, 48 + 48 + 48)}
 the response; of a write the command and its data's header. iSCSI: segments of 48 bytes."""
 
 
+def clock_faults(clock: float) -> Iterator[Fault]:
+    """A clock, in hertz, that no CPU has."""
+    if not 1e8 <= clock <= 1e10:
+        yield Fault("clock", f"{clock / 1e9:g} GHz", "0.1 GHz to 10 GHz")
+
+
 class HostSpec(DeviceSpec):
     """`kind = "host"`: times of one load thread at the host's own clock."""
 
@@ -239,7 +245,8 @@ class HostSpec(DeviceSpec):
     """Between the host and the drives and controllers of a remote target."""
 
     def faults(self) -> Iterator[Fault]:
-        """Two parities that cost less than one."""
+        """Two parities that cost less than one, a clock that no CPU has."""
+        yield from clock_faults(self.clock)
         if self.parity and self.two_parities > self.parity:
             allowed = f"at most `parity`, {self.parity / 1e9:g} GB/s: both take longer than one"
             yield Fault("two_parities", f"{self.two_parities / 1e9:g} GB/s", allowed)

@@ -11,6 +11,7 @@ from pydantic_core import PydanticCustomError
 from raidlab.devices.c_states import C_STATES, CState, c_states
 from raidlab.devices.faults import Fault
 from raidlab.devices.forms import also, word
+from raidlab.devices.host import clock_faults
 from raidlab.devices.instances import instances
 from raidlab.devices.kernels import parse_version
 from raidlab.devices.schema import Table
@@ -79,8 +80,8 @@ class HostTable(Table):
                 " `iops` and `throughput` of the drives"
             )
             yield Fault("instance", self.instance, allowed, tuple(instances()))
-        if self.clock is not None and not 1e6 <= self.clock <= 1e12:
-            yield Fault("clock", f"{self.clock:g} Hz", "1 MHz to 1 THz")
+        if self.clock is not None:
+            yield from clock_faults(self.clock)
         yield from self._idle_faults()
 
     def _idle_faults(self) -> Iterator[Fault]:

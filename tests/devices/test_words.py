@@ -58,6 +58,18 @@ def test_a_key_is_answered_with_ours():
     assert "hba: is named controller here" in faults(hba={"model": "x"})
 
 
+def test_settings_of_a_bios_are_answered_with_what_they_change():
+    """The report of the P3700 has them: which clock and idle states follow is what counts."""
+    keys = ["energy_performance", "utilization_profile", "virtualisation", "virtualization"]
+    said = faults(host=dict.fromkeys(keys, "performance"))
+    assert "host.energy_performance: is named c_states and clock" in said
+    assert "host.utilization_profile: is named clock" in said
+    assert "host.virtualisation: is named model" in said
+    assert "host.virtualization: is named model" in said
+    slot = faults(controller={"model": "lsi2008", "slot": "x4"})
+    assert "controller.slot: is named host.model" in slot
+
+
 @pytest.mark.parametrize(("word", "ours"), words.LEVELS.items())
 def test_a_level_of_others_leads_to_ours(word, ours):
     assert ours in LEVELS
