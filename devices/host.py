@@ -233,6 +233,8 @@ class HostSpec(DeviceSpec):
     """Port of a SAS drive on a plain adapter that takes no time of its own."""
     slot: InterfaceName = "pcie-3.0-x16"
     """Widest PCIe slot, for controllers and drives on PCIe."""
+    slots: int | None = Field(default=None, ge=0, le=256)
+    """PCIe slots that controllers can have; no limit is known if left out."""
     port: Port = Port.left_out()
     """Of SATA drives that hang on the host directly; a chipset's if left out."""
     block_layer: BlockLayer = BlockLayer.left_out()

@@ -6,11 +6,13 @@ it; the others hang on the host itself.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from raidlab.devices.controller import ControllerSpec
 from raidlab.devices.faults import Fault, Faults
+from raidlab.devices.host import HostSpec
 from raidlab.devices.schema import check
 from raidlab.scenarios.planning.caching import cache_faults, memory_of, settings_warnings
 from raidlab.scenarios.planning.parts import Parts
@@ -86,7 +88,44 @@ def find_controllers(table: ScenarioTable, parts: Parts) -> list[Behind]:
             of_all = settled(settings, memory_of(spec, settings))
             parts.warnings += settings_warnings(key, spec, of_all)
             parts.faults.extend(_settings_faults(key, settings, spec))
+    if parts.host is not None:
+        parts.faults.extend(_place_faults(parts.host, found))
     return found
+
+
+def _place_faults(host: HostSpec, controllers: Sequence[Behind]) -> Iterator[Fault]:
+    """More controllers than a host has slots for; an onboard one that stands there twice."""
+    onboard: dict[str, str] = {}
+    cards: list[Behind] = []
+    for each in controllers:
+        if each.spec is None:
+            continue
+        if not each.spec.raid_in_host:
+            cards.append(each)
+        elif each.spec.name in onboard:
+            allowed = (
+                f"a card: the host {host.name} has its onboard {each.spec.name} once, as"
+                f" {onboard[each.spec.name]}"
+            )
+            yield Fault(f"{each.key}.model", each.spec.name, allowed)
+        else:
+            onboard[each.spec.name] = each.name
+    # The controllers of a remote target are in no slot of the host.
+    if host.slots is not None and host.network is None and len(cards) > host.slots:
+        models = Counter(each.spec.name for each in cards if each.spec is not None)
+        value = ", ".join(f"{count} {name}" for name, count in models.items())
+        names = [each.name for each in cards]
+        listed = ", ".join(names[:_NAMED]) + (", ..." if len(names) > _NAMED else "")
+        allowed = (
+            f"at most {host.slots}: the host {host.name} has {host.slots} PCIe"
+            f" slot{'' if host.slots == 1 else 's'} for controllers (`slots` of its file), and"
+            f" {listed} take one each"
+        )
+        yield Fault("controller", value, allowed)
+
+
+_NAMED = 8
+"""Controllers that a message names."""
 
 
 def _settings_faults(key: str, settings: ControllerTable, spec: ControllerSpec) -> Iterator[Fault]:

@@ -113,3 +113,47 @@ def test_what_cannot_be_is_one_fault(controllers: Any, arrays: list[Any], expect
     found = faults(scenario(controllers, *arrays))
     assert re.search(expected, found)
     assert len(found.splitlines()) == 1, found
+
+
+def cards(count: int, model: str = "lsi2008", host: str = "rx300-s7") -> ScenarioTree:
+    """Controllers of a model in a host, with an array of a disk each."""
+    of = [{"model": model, "name": f"c{at}"} for at in range(count)]
+    disk = [{"model": "sata-6g-hdd"}]
+    arrays = (array(f"a{at}", f"c{at}", level="jbod", drives=disk) for at in range(count))
+    return scenario(of, *arrays, host={"model": host})
+
+
+def test_a_host_has_a_slot_for_each_plug_in_controller() -> None:
+    """The file of the RX300 S7 says 7 slots: 7 controllers run, 8 do not."""
+    assert len(build_scenario(cards(7)).base["controllers"]) == 7
+    (line,) = faults(cards(8)).splitlines()
+    assert 'controller = "8 lsi2008": at most 7: the host rx300-s7 has 7 PCIe slots' in line
+    assert "c0, c1, c2, c3, c4, c5, c6, c7 take one each" in line
+    assert "c6, c7, ... take one each" in faults(cards(20))
+
+
+def test_an_onboard_controller_takes_no_slot_and_is_there_once() -> None:
+    tree = cards(8)
+    of: Any = tree["controller"]
+    of[3]["model"] = "cougar-point"
+    assert len(build_scenario(tree).base["controllers"]) == 8
+    of[5]["model"] = "cougar-point"
+    (line,) = faults(tree).splitlines()
+    assert 'controller.5.model = "cougar-point": a card: the host rx300-s7 has' in line
+    assert line.endswith("onboard cougar-point once, as c3")
+
+
+def test_slots_that_nobody_knows_and_those_of_a_remote_target_are_no_limit(tmp_path: Any) -> None:
+    assert len(build_scenario(cards(9, host="nvme-tcp-25g")).base["controllers"]) == 9
+    own = tmp_path / "own.toml"
+    text = ('kind = "host"\nname = "own"\ntitle = "Own"\nclock = "3 GHz"\nsubmit = "2 us"\n'
+            'complete = "2 us"\nraid_command = "1 us"\n[sources]\nall = "assumed"\n')  # fmt: skip
+    own.write_text(text)
+    assert len(build_scenario(cards(20, host=str(own))).base["controllers"]) == 20
+    own.write_text("slots = 1\n" + text)
+    assert "at most 1: the host own has 1 PCIe slot for" in faults(cards(2, host=str(own)))
+    own.write_text(text.replace("3 GHz", "290 GHz"))
+    assert 'clock = "290 GHz": 0.1 GHz to 10 GHz' in faults(cards(1, host=str(own)))
+    own.write_text("slots = 0\n" + text)
+    alone = scenario({"model": "lsi2008"}, array("a"), host={"model": str(own)})
+    assert 'controller = "1 lsi2008": at most 0' in faults(alone)
