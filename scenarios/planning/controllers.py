@@ -94,22 +94,15 @@ def find_controllers(table: ScenarioTable, parts: Parts) -> list[Behind]:
 
 
 def _place_faults(host: HostSpec, controllers: Sequence[Behind]) -> Iterator[Fault]:
-    """More controllers than a host has slots for; an onboard one that stands there twice."""
-    onboard: dict[str, str] = {}
-    cards: list[Behind] = []
-    for each in controllers:
-        if each.spec is None:
-            continue
-        if not each.spec.raid_in_host:
-            cards.append(each)
-        elif each.spec.name in onboard:
-            allowed = (
-                f"a card: the host {host.name} has its onboard {each.spec.name} once, as"
-                f" {onboard[each.spec.name]}"
-            )
-            yield Fault(f"{each.key}.model", each.spec.name, allowed)
-        else:
-            onboard[each.spec.name] = each.name
+    """More controllers than a host has slots for; onboard ones of a second chipset."""
+    cards = [each for each in controllers if each.spec and not each.spec.raid_in_host]
+    onboard = [each for each in controllers if each.spec and each.spec.raid_in_host]
+    for each in onboard[1:]:
+        allowed = (
+            f"a card: the host {host.name} has one chipset, whose onboard controller is"
+            f" {onboard[0].name}"
+        )
+        yield Fault(f"{each.key}.model", each.settings.model, allowed)
     # The controllers of a remote target are in no slot of the host.
     if host.slots is not None and host.network is None and len(cards) > host.slots:
         models = Counter(each.spec.name for each in cards if each.spec is not None)

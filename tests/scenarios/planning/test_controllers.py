@@ -132,15 +132,16 @@ def test_a_host_has_a_slot_for_each_plug_in_controller() -> None:
     assert "c6, c7, ... take one each" in faults(cards(20))
 
 
-def test_an_onboard_controller_takes_no_slot_and_is_there_once() -> None:
+@pytest.mark.parametrize("second", ["cougar-point", "patsburg-a"])
+def test_an_onboard_controller_takes_no_slot_and_is_there_once(second: str) -> None:
     tree = cards(8)
     of: Any = tree["controller"]
     of[3]["model"] = "cougar-point"
     assert len(build_scenario(tree).base["controllers"]) == 8
-    of[5]["model"] = "cougar-point"
+    of[5]["model"] = second
     (line,) = faults(tree).splitlines()
-    assert 'controller.5.model = "cougar-point": a card: the host rx300-s7 has' in line
-    assert line.endswith("onboard cougar-point once, as c3")
+    assert f'controller.5.model = "{second}": a card: the host rx300-s7 has one chipset' in line
+    assert line.endswith("whose onboard controller is c3")
 
 
 def test_slots_that_nobody_knows_and_those_of_a_remote_target_are_no_limit(tmp_path: Any) -> None:
