@@ -14,7 +14,7 @@ from raidlab.devices.levels import Level
 from raidlab.devices.links import Interface, InterfaceName
 from raidlab.devices.plan_types import CachePlan, ControllerPlan
 from raidlab.devices.schema import DeviceSpec, Table
-from raidlab.devices.units import Duration, Rate, Share, Size, format_duration
+from raidlab.devices.units import Duration, Rate, Share, Size, format_duration, format_size
 
 
 class Firmware(Table):
@@ -140,6 +140,8 @@ class ControllerSpec(DeviceSpec):
     """What the parity engine takes in; no limit if left out."""
     raid_in_host: bool = False
     """True if the host's CPU does the RAID work, as with chipset controllers."""
+    read_ahead: Size | None = Field(default=None, gt=0)
+    """Of chipset controllers: memory of the host into which their driver can read streams ahead."""
     cache: Cache | None = None
     features: tuple[Literal["fast_path", "cache_tier"], ...] = ()
     stream_copies: StreamCopies = StreamCopies.left_out()
@@ -159,6 +161,8 @@ class ControllerSpec(DeviceSpec):
         if self.drives_max > self.ports and port.family == "sata":
             allowed = f"at most {self.ports}: SATA ports know no expanders"
             yield Fault("drives_max", self.drives_max, allowed)
+        if self.read_ahead is not None and self.cache is not None:
+            yield Fault("read_ahead", format_size(self.read_ahead), "left out: it has a cache")
         if self.cache_cores > self.cores:
             yield Fault("cache_cores", self.cache_cores, f"at most `cores` = {self.cores}")
         if self.drives_max < self.ports:

@@ -11,7 +11,7 @@ from raidlab.devices.plan_types import ArrayPlan
 from raidlab.devices.schema import DriveOptions, DriveSpec
 from raidlab.devices.units import format_size
 from raidlab.scenarios.planning.arrays import wrong_count
-from raidlab.scenarios.planning.caching import FAST_LEVELS, cache_plan, without_cache
+from raidlab.scenarios.planning.caching import FAST_LEVELS, cache_plan, reads_ahead, without_cache
 from raidlab.scenarios.planning.controllers import Behind
 from raidlab.scenarios.planning.host_cache import add_host_cache, own_unit
 from raidlab.scenarios.planning.ide import ide_faults
@@ -55,7 +55,8 @@ class Builder(Parts):
         members = self.attach(chosen, controller)
         spares = self._add_spares(key, name, table, chosen, controller)
         groups = [[member] for member in members] if table.level == "independent" else [members]
-        of_chipset = spec is not None and spec.raid_in_host
+        # A chipset's driver that reads ahead does it before its RAID, so both are in one place.
+        of_chipset = spec is not None and spec.raid_in_host and not reads_ahead(spec, settings)
         in_host = self._striped(table) and (table.in_host or of_chipset)
         short = self._takes_short_path(name, table, chosen, behind, in_host=in_host)
         depth = (table.shared_depth or SHARED_DEPTH) if is_shared(self.scenario, name) else 0

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Final, get_args
 
-from raidlab.devices.controller import ControllerSpec
+from raidlab.devices.controller import Cache, ControllerSpec
 from raidlab.devices.faults import Fault
 from raidlab.devices.levels import ArrayLevel, facts
 from raidlab.devices.plan_types import ControllerPlan, PolicyPlan, WritePolicy
@@ -37,6 +37,13 @@ _WRITE: Final[Mapping[WriteMode, WritePolicy]] = {
 _BYPASS = {"write": "write-through", "read_ahead": "none", "io_cache": "direct"}
 """The settings of an array bypassing the cache."""
 
+_READ_AHEAD_ALONE: Final[PolicyPlan] = {
+    "write": "write_through",
+    "read_ahead": "always",
+    "keep_reads": False,
+}
+"""What a chipset's driver does with its memory."""
+
 FAST_LEVELS = tuple(level for level in get_args(ArrayLevel) if not facts(level).parities)
 """Levels that the short path of a controller serves, on flash."""
 
@@ -57,15 +64,23 @@ def memory_of(spec: ControllerSpec | None, settings: ControllerTable) -> Memory:
     return Memory.BARE if backup_of(spec, settings) == "none" else Memory.BACKED
 
 
+def reads_ahead(spec: ControllerSpec | None, settings: CacheSettings | None) -> bool:
+    """True if a chipset's driver reads ahead for an array with these settings."""
+    has_it = spec is not None and spec.read_ahead is not None
+    return has_it and settings is not None and settings.read_ahead == "always"
+
+
 def policy(
     spec: ControllerSpec, settings: ControllerTable, *, short: bool = False
 ) -> PolicyPlan | None:
     """The cache policy of an array in the plan's form; None without a cache.
 
+    A chipset's driver has read-ahead alone.
+
     `short` is true if the short path is asked for and serves such arrays.
     """
     if spec.cache is None:
-        return None
+        return _READ_AHEAD_ALONE if reads_ahead(spec, settings) else None
     safe = memory_of(spec, settings) is Memory.BACKED
     write_default: WriteMode = "write-back" if safe and not short else "write-through"
     write: WriteMode = settings.write or write_default
@@ -118,7 +133,8 @@ def without_cache(
         name: Of the array.
     """
     for setting, bypass in _BYPASS.items():
-        if spec.cache is not None and getattr(settings, setting) not in (None, bypass):
+        # What a controller has not was refused before.
+        if getattr(settings, setting) not in (None, bypass):
             said = (
                 f" on {name}, RAID in the host: the controller passes commands to its drives on,"
                 " bypassing the cache"
@@ -146,15 +162,25 @@ def cache_faults(
     elif spec is not None and spec.cache is None:
         for setting, bypass in _BYPASS.items():
             value = getattr(table, setting)
-            if value not in (None, bypass):
+            if value in (None, bypass):
+                continue
+            if setting != "read_ahead" or spec.read_ahead is None:
                 yield Fault(f"{key}.{setting}", value, f"left out: {spec.name} has no cache")
+            elif value != "always":
+                allowed = f"none or always: the driver of {spec.name} reads ahead always, or never"
+                yield Fault(f"{key}.{setting}", value, allowed)
 
 
 def controller_plan(
-    name: str, spec: ControllerSpec, settings: ControllerTable, to_host: int
+    name: str, spec: ControllerSpec, settings: ControllerTable, to_host: int, *, ahead: bool
 ) -> ControllerPlan:
-    """The controller's entry in the plan, with its backup and its link to the host."""
+    """The controller's entry in the plan, with its backup and its link to the host.
+
+    `ahead` is true if a chipset's driver reads ahead for one of its arrays.
+    """
     plan = spec.to_plan()
+    if ahead and spec.read_ahead is not None:
+        plan["cache"] = Cache.model_validate({"size": f"{spec.read_ahead} B"}).to_plan()
     plan["name"], plan["link"] = name, to_host
     if (cache := plan.get("cache")) is not None:
         backup = backup_of(spec, settings)

@@ -16,6 +16,7 @@ from raidlab.devices.faults import Fault, Faults, SpecError
 from raidlab.devices.host import BlockLayer, HostSpec
 from raidlab.devices.other_kind import Expected, refuse_other_kind
 from raidlab.devices.plan_types import (
+    ArrayPlan,
     Arrival,
     ControllerPlan,
     DrivePlan,
@@ -279,7 +280,7 @@ def build_scenario(
     if host is None or topology is None:
         raise AssertionError("a scenario whose devices are not found has faults")
     plan = _plan(table, parts, host, topology)
-    plan["controllers"] = _controller_plans(found, controllers, topology)
+    plan["controllers"] = _controller_plans(found, controllers, topology, parts.arrays)
     plan["workloads"] = [plan for _, plans in workloads for plan in plans]
     plan["events"] = events
     run_times(table, parts.trace_lengths_ns).put(plan)
@@ -313,10 +314,14 @@ def build_scenario(
 
 
 def _controller_plans(
-    found: Sequence[tuple[str, ControllerSpec]], controllers: Sequence[Behind], topology: Topology
+    found: Sequence[tuple[str, ControllerSpec]],
+    controllers: Sequence[Behind],
+    topology: Topology,
+    arrays: Sequence[ArrayPlan],
 ) -> list[ControllerPlan]:
+    cached = {array.get("controller") for array in arrays if array.get("cache") is not None}
     return [
-        controller_plan(name, spec, each.settings, to_host)
+        controller_plan(name, spec, each.settings, to_host, ahead=each.at in cached)
         for (name, spec), each, to_host in zip(found, controllers, topology.to_host, strict=True)
     ]
 
