@@ -13,8 +13,14 @@ from dataclasses import dataclass, replace
 from raidlab.devices.controller import ControllerSpec
 from raidlab.devices.faults import Fault, Faults
 from raidlab.devices.host import HostSpec
+from raidlab.devices.plan_types import ArrayPlan, ControllerPlan
 from raidlab.devices.schema import check
-from raidlab.scenarios.planning.caching import cache_faults, memory_of, settings_warnings
+from raidlab.scenarios.planning.caching import (
+    cache_faults,
+    controller_plan,
+    memory_of,
+    settings_warnings,
+)
 from raidlab.scenarios.planning.parts import Parts
 from raidlab.scenarios.spec.caching import ControllerTable, settled
 from raidlab.scenarios.spec.schema import ArrayTable, ScenarioTable
@@ -159,3 +165,24 @@ def controller_of(
         allowed = f"the name of a [[controller]]: {', '.join(names)}" if names else "left out"
         faults.add(f"array.{at}.controller", array.controller, allowed, names)
     return None
+
+
+def controller_plans(
+    found: Sequence[tuple[str, ControllerSpec]],
+    controllers: Sequence[Behind],
+    to_host: Sequence[int],
+    arrays: Sequence[ArrayPlan],
+) -> list[ControllerPlan]:
+    """The controllers of the plan.
+
+    Args:
+        found: Their names and specifications.
+        controllers: Their settings.
+        to_host: Their links to the host.
+        arrays: Those of the plan: a chipset's driver has memory for those that it reads ahead.
+    """
+    cached = {array.get("controller") for array in arrays if array.get("cache") is not None}
+    return [
+        controller_plan(name, spec, each.settings, link, ahead=each.at in cached)
+        for (name, spec), each, link in zip(found, controllers, to_host, strict=True)
+    ]

@@ -11,14 +11,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from raidlab.devices.catalogue import Device
-from raidlab.devices.controller import ControllerSpec
 from raidlab.devices.faults import Fault, Faults, SpecError
 from raidlab.devices.host import BlockLayer, HostSpec
 from raidlab.devices.other_kind import Expected, refuse_other_kind
 from raidlab.devices.plan_types import (
-    ArrayPlan,
     Arrival,
-    ControllerPlan,
     DrivePlan,
     HotSpotPlan,
     PageCacheParams,
@@ -28,12 +25,13 @@ from raidlab.devices.plan_types import (
 from raidlab.devices.schema import read_toml
 from raidlab.devices.units import format_size
 from raidlab.scenarios.planning.builder import Builder
-from raidlab.scenarios.planning.caching import cache_faults, controller_plan
+from raidlab.scenarios.planning.caching import cache_faults
 from raidlab.scenarios.planning.clients import add_clients, check_clients
 from raidlab.scenarios.planning.controllers import (
     Behind,
     check_scenario,
     controller_of,
+    controller_plans,
     find_controllers,
 )
 from raidlab.scenarios.planning.durability import add_file_systems, durable_writes
@@ -280,7 +278,7 @@ def build_scenario(
     if host is None or topology is None:
         raise AssertionError("a scenario whose devices are not found has faults")
     plan = _plan(table, parts, host, topology)
-    plan["controllers"] = _controller_plans(found, controllers, topology, parts.arrays)
+    plan["controllers"] = controller_plans(found, controllers, topology.to_host, parts.arrays)
     plan["workloads"] = [plan for _, plans in workloads for plan in plans]
     plan["events"] = events
     run_times(table, parts.trace_lengths_ns).put(plan)
@@ -311,19 +309,6 @@ def build_scenario(
         jobs=tuple(workload.jobs for workload in fio),
         goals=_goals(table, fio),
     )
-
-
-def _controller_plans(
-    found: Sequence[tuple[str, ControllerSpec]],
-    controllers: Sequence[Behind],
-    topology: Topology,
-    arrays: Sequence[ArrayPlan],
-) -> list[ControllerPlan]:
-    cached = {array.get("controller") for array in arrays if array.get("cache") is not None}
-    return [
-        controller_plan(name, spec, each.settings, to_host, ahead=each.at in cached)
-        for (name, spec), each, to_host in zip(found, controllers, topology.to_host, strict=True)
-    ]
 
 
 def _add_arrays(table: ScenarioTable, parts: Builder, controllers: list[Behind]) -> None:
