@@ -9,22 +9,37 @@ Columns are found by name: versions 2003 to 1.1 differ in them. Iometer's words:
 - Response times are milliseconds from the issue to the completion of an I/O, sectors 512 bytes.
 - `MBps` is 2^20 bytes in versions before 1.1; rates in I/Os say it without doubt and are used.
 
-Source: Iometer User's Guide, version 2003.12.16, "Test Results"; the program's own column names.
+Each run of Iometer goes on at the end of the file: a header, specifications, tests. Every line has
+an end. So a whole file ends with the time stamp of a test, since version 1.1 with `'End Test`
+after the last one, and with `Aborted test` where a user stopped it.
+
+Source: Iometer User's Guide, version 2003.12.16, "Test Results"; the program's own column names;
+what its sources write (`GalileoView.cpp`, `ManagerList.cpp`, `PageSetup.cpp`, 2006 to 1.1.0).
 """
 
 from __future__ import annotations
 
 import csv
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
 from raidlab.calibration.measurements.measurement import Latency, Point, Rw, Side
-from raidlab.calibration.measurements.results import Refused, UnreadableError, not_of
+from raidlab.calibration.measurements.results import CUT, Refused, UnreadableError, not_of, tool_of
 
 _SECTOR: Final = 512
 _COLUMNS: Final = "'Target Type"
 _STAMP: Final = "'Time Stamp"
+_STAMP_FORM: Final = "0000-00-00 00:00:00:000"
+"""Of a time stamp, with 0 for each digit."""
+_VERSION: Final = "'Version"
+_END: Final = "'End Test"
+_WRITES_END: Final = re.compile(r"\d{1,3}\.")
+"""How versions begin that write `'End Test`: older ones are dates."""
+_ABORTED: Final = "Aborted test"
+_SHOWN: Final = 40
+"""Characters of a line that a message shows."""
 _SPECIFICATION: Final = "'Access specification name"
 _LINE_OF_SPECIFICATION: Final = "'size"
 _NEEDED: Final = (
@@ -32,7 +47,6 @@ _NEEDED: Final = (
     "Average Read Response Time", "Average Write Response Time", "Errors", "Read I/Os",
     "Write I/Os", "Starting Sector", "Maximum Size", "Queue Depth",
 )  # fmt: skip
-_CUT: Final = "was the file cut off?"
 
 
 @dataclass(frozen=True)
@@ -55,7 +69,7 @@ class AccessLine:
 
 @dataclass
 class _Block:
-    """A test: its rows by column, and whether its time stamp came."""
+    """A test: its rows by column, and whether its time stamp came whole."""
 
     columns: Sequence[str]
     line: int
@@ -76,9 +90,10 @@ def points_of(text: str, file: str) -> tuple[list[Point], list[Refused]]:
     Raises:
         UnreadableError: It is no result of Iometer, or was cut off.
     """
-    specifications, blocks = _read(text)
-    if not blocks:
+    if tool_of(text) != "iometer":
         raise not_of("iometer", text)
+    _raise_if_cut_within_a_line(text)
+    specifications, blocks = _read(text)
     points, refused = [], []
     for block in blocks:
         for row in block.of("ALL"):
@@ -90,21 +105,33 @@ def points_of(text: str, file: str) -> tuple[list[Point], list[Refused]]:
     return points, refused
 
 
+def _raise_if_cut_within_a_line(text: str) -> None:
+    """Refuses a text whose last line has no end.
+
+    Raises:
+        UnreadableError: Names the line.
+    """
+    end = "\n" if "\n" in text else "\r"
+    if not text.endswith(end):
+        lines = text.splitlines()
+        last = lines[-1].strip()
+        shown = last if len(last) <= _SHOWN else f"...{last[-_SHOWN:]}"
+        raise UnreadableError(f"line {len(lines)}, {shown!r}, has no line end; {CUT}")
+
+
 def _read(text: str) -> tuple[dict[str, list[AccessLine]], list[_Block]]:
     specifications: dict[str, list[AccessLine]] = {}
     blocks: list[_Block] = []
-    section, name, end = "", "", 0
+    section, name, end = "", "", _End()
     for number, line in enumerate(text.splitlines(), 1):
         cells = next(csv.reader([line]), [])
         if not line.strip():
             continue
-        end = number
         if line.startswith("'"):
-            section = cells[0]
+            section = cells[0].strip()
             if section == _COLUMNS:
-                blocks.append(_Block([cells[0][1:], *cells[1:]], number))
-            continue
-        if section == _SPECIFICATION:
+                blocks.append(_Block([section[1:], *cells[1:]], number))
+        elif section == _SPECIFICATION:
             # A name has no comma of its own: what follows the last one is its assignment.
             name = line.strip().rpartition(",")[0] or line.strip()
             specifications[name] = []
@@ -113,13 +140,57 @@ def _read(text: str) -> tuple[dict[str, list[AccessLine]], list[_Block]]:
         elif section == _COLUMNS:
             blocks[-1].rows.append(_row(blocks[-1].columns, cells, number))
         elif section == _STAMP and blocks:
-            blocks[-1].complete = True
+            blocks[-1].complete = blocks[-1].complete or _is_whole(line.strip())
+        end.follow(section, cells[0].strip(), number, len(blocks))
     for block in blocks:
         if not block.complete or not block.of("ALL"):
             raise UnreadableError(
-                f"ends at line {end} before the time stamp of the test of line {block.line}; {_CUT}"
+                f"ends at line {end.line} before the whole time stamp of the test of line"
+                f" {block.line}; {CUT}"
             )
+    end.raise_if_owed()
+    if not blocks:
+        raise UnreadableError("no results of a whole test ('Results): a log, or all was stopped")
     return specifications, blocks
+
+
+def _is_whole(stamp: str) -> bool:
+    """False for the beginning of a time stamp. Programs that saved the file may write others."""
+    form = re.sub(r"\d", "0", stamp)
+    return form == _STAMP_FORM or not _STAMP_FORM.startswith(form)
+
+
+@dataclass
+class _End:
+    """What Iometer would still write after the lines so far."""
+
+    line: int = 0
+    version: str = ""
+    tests: int = 0
+    owed: str = ""
+
+    def follow(self, section: str, line: str, number: int, tests: int) -> None:
+        """Takes a line of a section that is not empty, after `tests` lines of column names."""
+        self.line = number
+        if section == _END or line == _ABORTED:
+            self.owed = ""
+        elif line.startswith("'"):
+            self.owed = "the results of a test ('Results) and its time stamp"
+        elif section == _VERSION:
+            self.version = line
+        elif section == _STAMP and tests > self.tests:
+            self.tests = tests
+            self.owed = _END if _WRITES_END.match(self.version) else ""
+
+    def raise_if_owed(self) -> None:
+        """Refuses a text that ends before the end of a test or of a run.
+
+        Raises:
+            UnreadableError: Says what is missing.
+        """
+        if self.owed:
+            of = f", which version {self.version} writes last" if self.owed == _END else ""
+            raise UnreadableError(f"ends at line {self.line} before {self.owed}{of}; {CUT}")
 
 
 def _access_line(cells: Sequence[str], number: int) -> AccessLine:
@@ -138,7 +209,7 @@ def _row(columns: Sequence[str], cells: Sequence[str], number: int) -> Mapping[s
     last = max(columns.index(name) for name in _NEEDED)
     if len(cells) <= last:
         raise UnreadableError(
-            f"line {number} ends after {len(cells)} of {len(columns)} columns; {_CUT}"
+            f"line {number} ends after {len(cells)} of {len(columns)} columns; {CUT}"
         )
     return dict(zip(columns, (cell.strip() for cell in cells), strict=False))
 

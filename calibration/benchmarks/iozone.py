@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from raidlab.calibration.measurements.measurement import Latency, Point, Rw, Side
-from raidlab.calibration.measurements.results import Refused, UnreadableError, not_of
+from raidlab.calibration.measurements.results import CUT, Refused, UnreadableError, not_of
 
 _KIB: Final = 1024
 _BEGIN: Final = "Iozone: Performance Test of File I/O"
@@ -124,6 +124,9 @@ def points_of(text: str, file: str) -> tuple[list[Point], list[Refused]]:
     Raises:
         UnreadableError: It is no output of IOzone, or was cut off.
     """
+    rest = text.rpartition(_END)[2].strip()
+    if rest and rest != _BEGIN and _BEGIN.startswith(rest):
+        raise UnreadableError(f"ends within {_BEGIN!r}, at {rest!r}; {CUT}")
     starts = [found.start() for found in re.finditer(re.escape(_BEGIN), text)]
     if not starts:
         raise not_of("iozone", text)
@@ -148,7 +151,7 @@ def _run(text: str) -> _Run:
     command = _COMMAND.search(text)
     if _END not in text or command is None:
         last = text.rstrip().splitlines()[-1].strip()
-        raise UnreadableError(f"ends before {_END!r}, at {last[:60]!r}; was the file cut off?")
+        raise UnreadableError(f"ends before {_END!r}, at {last[:60]!r}; {CUT}")
     return _Run(text, _options(command[1].split()[1:]))
 
 
@@ -184,7 +187,7 @@ def _table(run: _Run, file: str) -> Iterator[Point | Refused]:
             if len(numbers) != len(columns) + 2:
                 raise UnreadableError(
                     f"{line.strip()!r} has {len(numbers) - 2} rates for {len(columns)} tests"
-                    f" ({', '.join(test.name for test in columns)}); was the file cut off?"
+                    f" ({', '.join(test.name for test in columns)}); {CUT}"
                 )
             size_kib, record_kib = int(numbers[0]), int(numbers[1])
             for test, rate in zip(columns, numbers[2:], strict=True):

@@ -12,11 +12,13 @@ from __future__ import annotations
 
 import csv
 import math
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePath
 
 from raidlab.calibration.measurements.measurement import Point, Step
+from raidlab.calibration.measurements.results import CUT
 
 _KINDS = ("lat", "clat", "slat", "iops", "bw")
 _OPTIONS = (("iops", "write_iops_log"), ("lat", "write_lat_log"))
@@ -81,6 +83,10 @@ def timeline_of(
             prefix = options[option] or naming.jobname
             found[kind] = _named(prefix, kind, naming, Path(point.file).parent, logs)
     paths = [path for paths in found.values() for path in paths]
+    for path in paths:
+        if not _ends_with_a_line(path):
+            cut = f"{path.name} ends within a line; {CUT}"
+            return Timeline(refused=[(each, cut) for each in paths])
     rates = _added(found.get("iops", ()))
     latencies = _averaged(found.get("lat", ()))
     why = _not_of(point, rates, latencies)
@@ -95,6 +101,14 @@ def timeline_of(
         for second in sorted({*rates, *latencies})[:_MOST_STEPS]
     ]
     return Timeline(paths, tuple(steps))
+
+
+def _ends_with_a_line(path: Path) -> bool:
+    """As fio ends every log; one that is empty has no line."""
+    with path.open("rb") as file:
+        size = file.seek(0, os.SEEK_END)
+        file.seek(max(0, size - 1))
+        return file.read(1) in (b"", b"\n")
 
 
 def _named(

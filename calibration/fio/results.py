@@ -45,6 +45,7 @@ from raidlab.calibration.measurements.measurement import (
     Skipped,
 )
 from raidlab.calibration.measurements.results import (
+    CUT,
     LARGEST_FILE,
     UnreadableError,
     files_below,
@@ -58,6 +59,7 @@ from raidlab.devices.faults import Fault, SpecError
 from raidlab.devices.reading import read_json, whole_number
 
 _MOST_BRACES = 200
+"""That are tried in a row, if no document of fio begins at them."""
 _OF_NAME = re.compile(r"(?:^|[^a-z])(rand)?(read|write|rw)-(\d+)-(\d+)\.json", re.IGNORECASE)
 
 
@@ -166,21 +168,21 @@ def runs_of(text: str) -> list[dict[str, object]]:
     """The JSON documents in fio's output, one for each run, whatever stands around them.
 
     With `--status-interval` fio writes a document every so often, each of the whole run so far: of
-    documents about the same jobs the last counts.
+    documents about the same jobs the last counts. One that begins after it must end.
 
     Raises:
-        ValueError: There is none; says why.
+        ValueError: There is none, or the last is not whole; says why.
     """
     decoder = json.JSONDecoder()
     runs: dict[str, dict[str, object]] = {}
     start, farthest, why = text.find("{"), 0, ""
-    for _ in range(_MOST_BRACES):
-        if start < 0:
-            break
-        end = start + 1
+    tried, broken = 0, False
+    while start >= 0 and tried < _MOST_BRACES:
+        end, tried = start + 1, tried + 1
         try:
             tree, after = decoder.raw_decode(text, start)
         except json.JSONDecodeError as error:
+            broken = broken or _begins_at(start, text)
             if error.pos > farthest:
                 farthest, why = error.pos, error.msg
         except RecursionError:
@@ -190,14 +192,12 @@ def runs_of(text: str) -> list[dict[str, object]]:
         else:
             if isinstance(tree, dict) and ("jobs" in tree or "client_stats" in tree):
                 runs[_jobs_of(tree)] = tree
-                end = after
+                end, tried, broken = after, 0, False
         start = text.find("{", end)
-    if runs:
+    if runs and not broken:
         return list(runs.values())
-    if why and '"jobs"' in text:
-        raise UnreadableError(
-            f"JSON that breaks at character {farthest}: {why}; was the file cut off?"
-        )
+    if broken or (why and '"jobs"' in text):
+        raise UnreadableError(f"JSON that breaks at character {farthest}: {why}; {CUT}")
     if tool_of(text) in (None, "fio"):
         form = next((name for name, mark in _OTHER_FORMS if mark.search(text)), None)
         if form is None:
@@ -209,6 +209,18 @@ def runs_of(text: str) -> list[dict[str, object]]:
     raise not_of("fio", text)
 
 
+def _begins_at(start: int, text: str) -> bool:
+    """Whether a document of fio begins at a brace, which is the first of its line.
+
+    A text that ends within its first key may be one.
+    """
+    head = text[start + 1 : start + 100].strip()
+    before = text[max(0, start - 100) : start].rstrip(" \t")
+    is_first = before.endswith(("\n", "}")) or not before
+    return head.startswith(_FIRST_KEY) or (is_first and _FIRST_KEY.startswith(head))
+
+
+_FIRST_KEY = '"fio version"'
 _OTHER_FORMS = (
     ("terse", re.compile(r"^[2-5];fio-\d|^\d;[^;\n]+(;[\d.%=]+){30}", re.MULTILINE)),
     ("usual", re.compile(r"^\s+(read|write) ?: (IOPS|io)=|clat percentiles \([mun]?sec\)", re.M)),

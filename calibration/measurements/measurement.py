@@ -22,9 +22,10 @@ from pydantic import (
     model_validator,
 )
 
+from raidlab.calibration.measurements.results import LARGEST_FILE, reader_of
 from raidlab.calibration.measurements.state import State
 from raidlab.devices.faults import Fault, SpecError, faults_of
-from raidlab.devices.reading import MIB, read_json
+from raidlab.devices.reading import MIB, read_json, read_text
 
 FORMAT = "raidlab-measurement-1"
 Rw = Literal["read", "write", "randread", "randwrite", "rw", "randrw"]
@@ -297,6 +298,20 @@ class Measurement(_Checked):
 _LARGEST_FILE = 1024 * MIB
 
 
+def _refuse_result(path: Path) -> None:
+    """Refuses what a load generator wrote, of which no measurement was made yet.
+
+    Raises:
+        SpecError: It is such a file: whose, and what reads it.
+    """
+    try:
+        whose = reader_of(read_text(path, LARGEST_FILE, "measurement"))
+    except SpecError:
+        return
+    if whose is not None:
+        raise SpecError([Fault("", None, whose, (), str(path))])
+
+
 def load_measurement(path: str | Path) -> Measurement:
     """Reads a measurement file.
 
@@ -304,8 +319,13 @@ def load_measurement(path: str | Path) -> Measurement:
         SpecError: Everything that is wrong with it, by key.
     """
     path = Path(path)
-    tree = read_json(path, _LARGEST_FILE, "measurement")
+    try:
+        tree = read_json(path, _LARGEST_FILE, "measurement")
+    except SpecError:
+        _refuse_result(path)
+        raise
     if not isinstance(tree, dict) or tree.get("format") != FORMAT:
+        _refuse_result(path)
         found = tree.get("format") if isinstance(tree, dict) else None
         allowed = f'"{FORMAT}": a measurement, as `raidlab import fio PATH --out M.json` makes it'
         raise SpecError([Fault("format", found, allowed, (), str(path))])

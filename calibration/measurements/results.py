@@ -13,6 +13,8 @@ from raidlab.devices.faults import SpecError
 from raidlab.devices.reading import MIB, read_bytes
 
 LARGEST_FILE: Final = 256 * MIB
+CUT: Final = "was the file cut off?"
+"""How a message ends about a file that stops where its program goes on."""
 
 
 class UnreadableError(ValueError):
@@ -67,15 +69,26 @@ _MARKS: Final = {
 }
 """What a program writes into every result of its own."""
 
+_PUBLISHED: Final = "source,id,controller,drive,"
+"""How a file of published figures begins."""
+
 
 def tool_of(text: str) -> str | None:
     """The program that wrote a result, as `raidlab import` names it; None if none is known."""
     return next((tool for tool, marks in _MARKS.items() if any(m in text for m in marks)), None)
 
 
+def reader_of(text: str) -> str | None:
+    """Whose a text is and what reads it, in words; None if it is of no known program."""
+    tool = tool_of(text)
+    if tool is not None:
+        return f"a result of {tool}: `raidlab import {tool}` reads it"
+    if text.startswith(_PUBLISHED):
+        return "published figures: `raidlab import published` reads them"
+    return None
+
+
 def not_of(tool: str, text: str) -> UnreadableError:
     """That a text is no result of a program, and whose it is."""
-    other = tool_of(text)
-    if other in (None, tool):
-        return UnreadableError(f"no result of {tool}")
-    return UnreadableError(f"a result of {other}: `raidlab import {other}` reads it")
+    whose = None if tool_of(text) == tool else reader_of(text)
+    return UnreadableError(whose or f"no result of {tool}")

@@ -16,7 +16,6 @@ from raidlab.calibration.fitting.estimation.start import kind_in, kind_of_device
 from raidlab.calibration.fitting.parameters.facts import facts_of
 from raidlab.calibration.fitting.parameters.kinds import KINDS
 from raidlab.calibration.fitting.parameters.parameter import Choice
-from raidlab.calibration.measurements.measurement import load_measurement
 from raidlab.commands.calibrate_together import Together, fit_together
 from raidlab.commands.common import (
     Json,
@@ -31,6 +30,7 @@ from raidlab.commands.common import (
 )
 from raidlab.commands.file_kinds import FileKind
 from raidlab.commands.files_written import Reads, Writes, also_writes, own_device
+from raidlab.commands.measured import read_measured
 from raidlab.commands.outputs import Texts, deliver, page_of
 from raidlab.commands.tables import Output, Wide, print_notes, print_report
 from raidlab.devices.catalogue import find_for, names
@@ -228,7 +228,7 @@ def calibrate(
     _refuse({"--drive": drive}, "only with several measurements")
     if posterior == 0:
         _refuse({"--draws": draws}, "only with --posterior N")
-    measured = load_measurement(measurement[0])
+    measured = read_measured(measurement[0])
     own = name or name_of(measured.name)
     files_of = _Files(out, host_out, controller_out, draws, own, posterior)
     files_of.decide()

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from raidlab.calibration.fitting.parameters.kinds import kind_of
-from raidlab.calibration.measurements.measurement import load_measurement
 from raidlab.commands.common import say
 from raidlab.commands.file_kinds import FileKind
 from raidlab.commands.files_written import also_writes, own_device
+from raidlab.commands.measured import read_measured
 from raidlab.commands.outputs import deliver
 from raidlab.commands.tables import Output, print_report
 from raidlab.devices.catalogue import find_for
@@ -51,7 +51,7 @@ def members_of(given: Together, usual_host: str) -> list[Member]:
     """
     from raidlab.calibration.fitting.estimation.joint import Member
 
-    measured = [load_measurement(path) for path in given.files]
+    measured = [read_measured(path) for path in given.files]
     names = [measurement.name for measurement in measured]
     hosts = _each("--host", given.hosts or usual_host, len(measured))
     drives = _each("--drive", given.drives or ",".join(names), len(measured))

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from raidlab.calibration.fitting.points.training_split import split
-from raidlab.calibration.measurements.measurement import load_measurement
 from raidlab.commands.common import (
     Html,
     Json,
@@ -28,6 +27,7 @@ from raidlab.commands.common import (
 from raidlab.commands.compare_live import LOAD, Watch, compare_live
 from raidlab.commands.file_kinds import FileKind
 from raidlab.commands.files_written import Reads, Writes
+from raidlab.commands.measured import read_measured
 from raidlab.commands.outputs import deliver, page_of
 from raidlab.commands.tables import Output, Wide, print_report
 from raidlab.devices.faults import Fault, SpecError
@@ -151,7 +151,7 @@ def compare(
         return
     if measurement is None:
         raise SpecError([Fault("MEASUREMENT", None, "a measurement's file, or --live")])
-    measured = load_measurement(measurement)
+    measured = read_measured(measurement)
     chosen, _ = split(measured.points, only, "--only")
     points = [measured.points[index] for index in chosen]
     effort = replace(FINAL, seed=seed)

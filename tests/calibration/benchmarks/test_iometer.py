@@ -38,8 +38,12 @@ def rows(load: str, reads: float, writes: float, depth: int, disks: int = 1) -> 
     ]
 
 
-def result(*tests: list[str], specifications: dict[str, list[str]] = SPECIFICATIONS) -> str:
-    lines = ["'Test Type,Test Description", "0,", "'Version", "2006.07.27 "]
+def result(
+    *tests: list[str],
+    specifications: dict[str, list[str]] = SPECIFICATIONS,
+    version: str = "2006.07.27 ",
+) -> str:
+    lines = ["'Test Type,Test Description", "0,", "'Version", version]
     lines += ["'Time Stamp", "2013-07-04 10:00:00:000", "'Access specifications"]
     for name, own in specifications.items():
         lines += ["'Access specification name,default assignment", f"{name},NONE"]
@@ -118,13 +122,63 @@ def test_several_drives_are_no_single_load(tmp_path: Path) -> None:
         imported(tmp_path, text[::-1].replace(",:D,KSID", ",:E,KSID", 1)[::-1])
 
 
-@pytest.mark.parametrize("share", [0.2, 0.6, 0.8, 0.97])
-def test_a_file_that_was_cut_says_so(tmp_path: Path, share: float) -> None:
-    """In a row, or before the last time stamp; its first test alone would look complete."""
+def test_a_file_that_was_cut_anywhere_says_so(tmp_path: Path) -> None:
+    """At a hundred places, and at each of the last 300 bytes; its first test would look whole."""
     text = result(rows("Stream", 1000.0, 0.0, 1), rows("Stream", 1500.0, 0.0, 2))
-    begin = text.index("'Results")
-    with pytest.raises(SpecError, match="was the file cut off"):
-        imported(tmp_path, text[: begin + round(share * (len(text) - begin))])
+    assert len(imported(tmp_path, text).points) == 2
+    first = len("'Test Type,Test Description")
+    places = {first + at * (len(text) - first) // 100 for at in range(100)}
+    whole = {text.rindex("'Time Stamp", 0, text.rindex("'Results")) + len(STAMP)}
+    for place in sorted({*places, *range(len(text) - 300, len(text))} - whole):
+        with pytest.raises(SpecError, match=r"was the file cut off\?"):
+            imported(tmp_path, text[:place])
+
+
+STAMP = "'Time Stamp\r\n2013-07-04 10:01:00:000\r\n"
+
+
+@pytest.mark.parametrize(
+    ("begins", "keeps", "reason"),
+    [
+        ("'Time Stamp\r\n2013-07-04 10:01", 19, r"line 37, '2013-0', has no line end"),
+        ("'Results", 4, 'line 31, ".Res", has no line end'),
+        ("8192,100,67", 9, "line 11, '8192,100,', has no line end"),
+        ("'Results", 0, r"ends at line 30 before the results of a test \('Results\)"),
+        ("'Version", 0, "ends at line 2 before the results of a test"),
+    ],
+)
+def test_what_a_cut_file_lacks_is_named(
+    tmp_path: Path, begins: str, keeps: int, reason: str
+) -> None:
+    text = result(rows("Stream", 1000.0, 0.0, 1))
+    with pytest.raises(SpecError, match=f"{reason}.*was the file cut off"):
+        imported(tmp_path, text[: text.index(begins) + keeps])
+
+
+def test_a_time_stamp_is_whole_or_of_another_program(tmp_path: Path) -> None:
+    """With a line end behind a cut stamp; a spreadsheet may have written dates anew."""
+    text = result(rows("Stream", 1000.0, 0.0, 1))
+    for stamp in ("2013-0", "2013-07-04 10:01:00:00"):
+        with pytest.raises(SpecError, match=r"line 37 before the whole time stamp of .* line 32"):
+            imported(tmp_path, text.replace("2013-07-04 10:01:00:000", stamp))
+    assert imported(tmp_path, text.replace("2013-07-04 10:01:00:000", "4.7.2013 10:01,,")).points
+
+
+def test_version_1_1_says_that_all_tests_have_ended(tmp_path: Path) -> None:
+    """Or that a user stopped them; a further run begins with a header of its own."""
+    text = result(rows("Stream", 1000.0, 0.0, 1), version="1.1.0 ")
+    ends = "ends at line 37 before 'End Test, which version 1.1.0 writes last; was the file cut"
+    with pytest.raises(SpecError, match=ends):
+        imported(tmp_path, text)
+    ended = text + "'End Test\r\n"
+    stopped = text + "'Access specifications\r\n'End access specifications\r\nAborted test\r\n"
+    for each in (ended, stopped, ended + stopped, ended.replace("\r\n", "\n")):
+        assert len(imported(tmp_path, each).points) == each.count("'Results")
+    for cut in (ended[:-1], ended[:-2], ended[:-4], stopped[:-5], ended + text):
+        with pytest.raises(SpecError, match="was the file cut off"):
+            imported(tmp_path, cut)
+    with pytest.raises(SpecError, match="no results of a whole test"):
+        imported(tmp_path, text[: text.index("'Results")] + "Aborted test\r\n")
 
 
 def test_files_of_others_are_named(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from raidlab import cli
 from raidlab.calibration.benchmarks.importing import import_results
 from raidlab.calibration.measurements.measurement import Measurement
 from raidlab.devices.faults import SpecError
+from tests.calibration.benchmarks.test_iometer import result as iometer_result
 
 HEAD = """\tIozone: Performance Test of File I/O
 \t        Version $Revision: 3.506 $
@@ -122,6 +123,21 @@ def test_what_cannot_be_read_is_named(tmp_path: Path, text: str, reason: str) ->
         imported(tmp_path, text)
 
 
+def test_a_file_of_two_runs_that_was_cut_anywhere_says_so(tmp_path: Path) -> None:
+    """At a hundred places, at each of the last 300 bytes, and within the second run's first line.
+
+    Only an empty line shows less: what stands there is whole.
+    """
+    text = output() + output()
+    second = len(output())
+    assert len(imported(tmp_path, text).points) == 24
+    every = {2 + at * (len(text) - 2) // 100 for at in range(100)}
+    every |= set(range(second + 2, second + 40)) | set(range(len(text) - 300, len(text) - 1))
+    for place in sorted(every - {second - 1, second, second + 1}):
+        with pytest.raises(SpecError, match=r"was the file cut off\?"):
+            imported(tmp_path, text[:place])
+
+
 def test_compare_works_on_what_iozone_printed(tmp_path: Path) -> None:
     (tmp_path / "o.txt").write_text(output(ROWS.splitlines()[0] + "\n"))
     measurement = str(tmp_path / "m.json")
@@ -135,3 +151,34 @@ def test_compare_works_on_what_iozone_printed(tmp_path: Path) -> None:
     compared = run("compare", measurement, "--device", "s4600-1920", "--only", "rw=randread")
     assert compared["points"][0]["measured_iops"] == 5000
     assert compared["warnings"][0].startswith("no --host: the drive is taken to stand behind")
+
+
+IOSTAT = """\
+Linux 5.10.0 (host) \t01/02/2020 \t_x86_64_\t(4 CPU)
+
+Device            r/s     w/s     rkB/s     wkB/s   rrqm/s   wrqm/s r_await w_await  %util
+sda              1.00    1.00      4.00      4.00     0.00     0.00    0.50    0.50   0.10
+"""
+PUBLISHED = "source,id,controller,drive,format\niodrive,iodrive-001,,iodrive-320,advertised\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "reads"),
+    [
+        (iometer_result(), "a result of iometer: `raidlab import iometer` reads it"),
+        (output(), "a result of iozone: `raidlab import iozone` reads it"),
+        ('{"fio version": "fio-3.36"}', "a result of fio: `raidlab import fio` reads it"),
+        (PUBLISHED, "published figures: `raidlab import published` reads them"),
+        (IOSTAT, "iostat as text (sysstat 9 to 12): `raidlab import monitoring` makes a load"),
+        ("a table\n", "not JSON: Expecting value"),
+        ("{}", 'format: "raidlab-measurement-1"'),
+    ],
+)
+def test_what_is_no_measurement_yet_says_what_reads_it(
+    tmp_path: Path, text: str, reads: str
+) -> None:
+    """Each was `not JSON: ...; cut off?`."""
+    (tmp_path / "result").write_text(text)
+    for command in ("compare", "calibrate"):
+        done = CliRunner().invoke(cli.app, [command, str(tmp_path / "result")])
+        assert done.exit_code == 2 and reads in " ".join(done.stderr.split()), done.stderr

@@ -64,6 +64,35 @@ def test_text_around_the_json_is_passed_over(tmp_path: Path) -> None:
     assert len(one(tmp_path, text).points) == 1
 
 
+def test_a_later_run_that_was_cut_anywhere_says_so(tmp_path: Path) -> None:
+    """The first run alone looked whole; so did the first 200 reports of `--status-interval`."""
+    first, second = (
+        document(job(direction(10.0, 600, 500.0), {**OPTIONS, "iodepth": depth}))
+        for depth in ("1", "2")
+    )
+    assert len(one(tmp_path, f"{first}\n{second}\n").points) == 2
+    begin, length = len(first) + 2, len(second)
+    every = {begin + at * length // 100 for at in range(100)}
+    for place in sorted(every | set(range(begin + length - 300, begin + length - 1))):
+        with pytest.raises(SpecError, match=r"JSON that breaks at .*was the file cut off\?"):
+            one(tmp_path, f"{first}\n{second}\n"[:place])
+    with pytest.raises(SpecError, match="was the file cut off"):
+        one(tmp_path, f"{first}\n" * 201 + second[:-9])
+
+
+def test_a_log_that_was_cut_gives_no_timeline(tmp_path: Path) -> None:
+    """Its last line was passed over, or counted with the first digits of its value."""
+    text = document(job(direction(30.0, 90, 500.0), OPTIONS | {"write_iops_log": "load"}))
+    log = "".join(f"{1000 * at}, 30, 0, 4096\n" for at in range(3))
+    (tmp_path / "load_iops.1.log").write_text(log)
+    assert len(one(tmp_path, text).points[0].timeline) == 3
+    for lost in range(1, 17):
+        (tmp_path / "load_iops.1.log").write_text(log[:-lost])
+        measured = one(tmp_path, text)
+        (skipped,) = measured.skipped
+        assert measured.points[0].timeline == () and "load_iops.1.log ends within" in skipped.reason
+
+
 @pytest.mark.parametrize("submission_us", [0.0, 4.0])
 def test_without_latencies_the_mean_follows_from_rate_and_depth(
     tmp_path: Path, submission_us: float
@@ -215,7 +244,7 @@ def test_rates_of_both_directions_are_added_and_single_ios_counted(tmp_path: Pat
     (tmp_path / "load_iops.1.log").write_text("1000, 20, 0, 0\n1000, 10, 1, 0\n")
     assert timeline(one(tmp_path, document(reads))) == [(1.0, 30.0, None)]
     lines = [f"{at}, 1, {int(at % 3 == 0)}, 4096" for at in range(33, 3000, 33)]
-    (tmp_path / "load_iops.1.log").write_text("\n".join(lines))
+    (tmp_path / "load_iops.1.log").write_text("\n".join([*lines, ""]))
     found = timeline(one(tmp_path, document(reads)))
     assert [rate for _, rate, _ in found] == [30.0, 30.0, 30.0]
 
