@@ -25,6 +25,7 @@ from raidlab.calibration.fitting.evidence import HEADING
 from raidlab.calibration.published.controller_family import families_as_they_are, fit_families
 from raidlab.calibration.published.figures import Configuration, Figure, read_published
 from raidlab.calibration.published.fit import Array, Bench, Fitted, least_loss, reassess, search
+from raidlab.calibration.published.nearest import Beside, beside_nearest, nearest_errors, said_of
 from raidlab.calibration.published.usage import fits
 from raidlab.calibration.published.validate import Compared, summarise, validate
 from raidlab.devices.faults import Faults, SpecError
@@ -53,6 +54,14 @@ class LeftOut:
     predicted: Sequence[float]
     by_lines: Sequence[float] = ()
     """Of straight lines between the others, where all lie between two other numbers outstanding."""
+    by_nearest: Sequence[float] = ()
+    """Of the nearest other figures instead, where there are any of their quantity."""
+
+    def beside(self, name: str) -> Beside:
+        """Its medians, as the listing rounds them, under the name of its kind of group."""
+        nearest = round(statistics.median(self.by_nearest), 1) if self.by_nearest else None
+        predicted = round(statistics.median(self.predicted), 1)
+        return Beside(f"{name} {self.label}", predicted, nearest)
 
 
 def left_out(fitted: Fitted, group: Callable[[Configuration], str]) -> list[LeftOut]:
@@ -66,16 +75,20 @@ def left_out(fitted: Fitted, group: Callable[[Configuration], str]) -> list[Left
     if len(names) < 2:
         return []
     places = [least_loss(bench, fitted, labels != name) for name in names]
-    errors = bench.errors(places)
-    return [
-        LeftOut(
-            str(name),
-            _percent(fitted.errors[out]),
-            _percent(found[out]),
-            by_lines([bench.figures[at] for at in np.flatnonzero(out)], bench.figures),
+    groups = []
+    for name, found in zip(names, bench.errors(places), strict=True):
+        inside = labels == name
+        out = [bench.figures[at] for at in np.flatnonzero(inside)]
+        groups.append(
+            LeftOut(
+                str(name),
+                _percent(fitted.errors[inside]),
+                _percent(found[inside]),
+                by_lines(out, bench.figures),
+                nearest_errors(out, bench.figures),
+            )
         )
-        for name, found, out in zip(names, errors, (labels == name for name in names), strict=True)
-    ]
+    return groups
 
 
 def by_lines(out: Sequence[Figure], figures: Sequence[Figure]) -> list[float]:
@@ -138,35 +151,48 @@ def arrays_of(device: str, sheet: str) -> tuple[Compared, ...]:
 
 def pages(found: Sequence[Fitted]) -> dict[Path, str]:
     """The page of all fits, and the groups left out as CSV."""
-    lines = [
-        "# The catalogue's fits to published figures",
-        "Made by `make calibrate-catalogue`. A device is fitted to the figures of one drive alone",
-        "([calibration.md](calibration.md)). Left out: every profile, format or number outstanding",
-        "one by one is taken out of the fit and predicted by what the others alone lead to; median",
-        "error over all figures so predicted, in percent. Each group, one a row, beside straight",
-        f"lines between the other depths: [{LISTING.name}]({LISTING.name}). `raidlab devices NAME`",
-        "has each fitted parameter with its standard error; what is not determined is assumed.",
-        "",
-        *markdown.table(
-            "device | parameters | figures | median | 90th percentile | profile left out |"
-            " format left out | depth left out"
-        ),
-    ]
-    details = []
+    lines = [*_HEAD, "", *markdown.table(_COLUMNS)]
+    details: list[str] = []
+    every: list[Beside] = []
     for each in found:
         errors = _percent(each.errors)
         cells = [each.bench.device, str(len(each.bench.names)), str(len(errors))]
         cells += [_of(statistics.median(errors)), _of(float(np.percentile(errors, 90)))]
+        beside = []
         for name, group in GROUPS.items():
             groups = list(left_out(each, group))
             pooled = [error for one in groups for error in one.predicted]
             cells.append(_of(statistics.median(pooled)) if pooled else "-")
             details += [_detail(each.bench.device, name, one) for one in groups]
-        lines.append(markdown.row(cells))
-    lines += ["", "## Arrays", *_arrays(found)]
-    head = "device,left_out,figures,median_if_fitted,median_predicted,largest,by_lines,skill"
+            beside += [one.beside(name) for one in groups]
+        lines.append(markdown.row([*cells, *beside_nearest(beside)]))
+        every += beside
+    lines += ["", said_of(every), "", "## Arrays", *_arrays(found)]
     text = "\n".join(lines) + "\n" + measured_sets(PAGE)
-    return {PAGE: text, LISTING: "\n".join([head, *details]) + "\n"}
+    return {PAGE: text, LISTING: "\n".join([_LISTED, *details]) + "\n"}
+
+
+_HEAD = (
+    "# The catalogue's fits to published figures",
+    "Made by `make calibrate-catalogue`. A device is fitted to the figures of one drive alone",
+    "([calibration.md](calibration.md)). Left out: every profile, format or number outstanding",
+    "one by one is taken out of the fit and predicted by what the others alone lead to; median",
+    "error over all figures so predicted, in percent. `raidlab devices NAME` has each fitted",
+    "parameter with its standard error; what is not determined is assumed.",
+    "",
+    "Nearest given: the figure of the configuration with the fewest columns that differ, of those",
+    "not left out. Where a quantity has no other figure, there is none. The last columns are",
+    "medians over groups, and the groups in which the model loses to it. Each group, one a row,",
+    f"beside straight lines between the other depths, too: [{LISTING.name}]({LISTING.name}).",
+)
+_COLUMNS = (
+    "device | parameters | figures | median | 90th percentile | profile left out |"
+    " format left out | depth left out | group left out | nearest given | model loses"
+)
+_LISTED = (
+    "device,left_out,figures,median_if_fitted,median_predicted,largest,by_lines,skill,"
+    "nearest_figures,by_nearest,skill_by_nearest"
+)
 
 
 def measured_sets(path: Path) -> str:
@@ -179,26 +205,37 @@ def measured_sets(path: Path) -> str:
 def _detail(device: str, name: str, one: LeftOut) -> str:
     fitted, predicted = statistics.median(one.fitted), statistics.median(one.predicted)
     cells = [device, f"{name} {one.label}", str(len(one.predicted))]
-    lines = statistics.median(one.by_lines) if one.by_lines else None
-    gained = skill(predicted, lines)
     cells += [_of(fitted), _of(predicted), _of(max(one.predicted))]
-    cells += ["" if lines is None else _of(lines), "" if gained is None else f"{gained:+.2f}"]
-    return ",".join(cells)
+    cells += [*_naive(predicted, one.by_lines), str(len(one.by_nearest))]
+    return ",".join([*cells, *_naive(predicted, one.by_nearest)])
+
+
+def _naive(predicted: float, errors: Sequence[float]) -> tuple[str, str]:
+    """The median error of a naive prediction, and the model's skill beside it."""
+    median = statistics.median(errors) if errors else None
+    gained = skill(predicted, median)
+    return "" if median is None else _of(median), "" if gained is None else f"{gained:+.2f}"
 
 
 def _arrays(found: Sequence[Fitted]) -> Iterator[str]:
     yield "No parameter is fitted to an array. Mechanisms of the ioDrive were chosen in view of its"
-    yield "arrays ([iodrive.md](iodrive.md)); the others are predictions from one drive."
+    yield "arrays ([iodrive.md](iodrive.md)); the others are predictions from one drive. Nearest"
+    yield "given: a figure of one drive alone."
     yield ""
     yield from markdown.table(
-        "device | level | figures | within tolerance | median error | 90th percentile"
+        "device | level | figures | within tolerance | median error | 90th percentile |"
+        " nearest given"
     )
     for each in found:
         rows = arrays_of(each.bench.device, each.sheet())
         for level in dict.fromkeys(row.figure.configuration.level for row in rows):
-            own = summarise([row for row in rows if row.figure.configuration.level == level])
-            errors = [_of(own["median_abs_error_pct"] or 0.0), _of(own["p90_abs_error_pct"] or 0.0)]
-            yield markdown.row([each.bench.device, level, own["rows"], own["held"], *errors])
+            own = [row for row in rows if row.figure.configuration.level == level]
+            counted = summarise(own)
+            errors = counted["median_abs_error_pct"], counted["p90_abs_error_pct"]
+            cells = [each.bench.device, level, counted["rows"], counted["held"]]
+            cells += [_of(error or 0.0) for error in errors]
+            nearest, _ = _naive(0.0, nearest_errors([r.figure for r in own], each.bench.figures))
+            yield markdown.row([*cells, nearest])
 
 
 def _of(value: float) -> str:

@@ -31,6 +31,7 @@ import numpy.typing as npt
 from raidlab.calibration.fitting.certainty.fitted_file import with_others
 from raidlab.calibration.published.figures import Configuration, Figure
 from raidlab.calibration.published.fit import TOLERANCE, Array, Found, assessed, least, least_loss
+from raidlab.calibration.published.nearest import by_nearest
 from raidlab.calibration.published.usage import FamilyFit, family_figures, fits
 from raidlab.calibration.published.validate import judge, validate
 from raidlab.devices.catalogue import find
@@ -166,27 +167,6 @@ def predictions(
         nearest = np.array([by_nearest(figure, others) for figure in own])
         left[str(name)] = LeftOut(found.errors[inside], errors, nearest)
     return left
-
-
-def by_nearest(figure: Figure, others: Sequence[Figure]) -> float:
-    """Error of a figure if it were that of the nearest configuration given, as ln(other / own).
-
-    Nearest is the one with the fewest columns that differ; of those the one with the nearest number
-    of drives. A figure of another quantity, or a bound, gives none: NaN.
-    """
-    given = [
-        other for other in others if other.quantity == figure.quantity and other.relation in "=~"
-    ]
-    if not given:
-        return math.nan
-
-    def distance(other: Figure) -> tuple[int, float]:
-        one, two = figure.configuration, other.configuration
-        columns = ("load", "outstanding", "level", "controller", "drive", "settings")
-        differ = sum(getattr(one, column) != getattr(two, column) for column in columns)
-        return differ, abs(math.log(one.count / two.count))
-
-    return math.log1p(judge(figure, min(given, key=distance).value)[0] / 100)
 
 
 def written(bench: FamilyBench, found: Found) -> dict[Path, str]:

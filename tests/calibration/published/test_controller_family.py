@@ -9,13 +9,13 @@ import pytest
 
 from raidlab.calibration.published.controller_family import (
     FamilyBench,
-    by_nearest,
     part_of,
     predictions,
     written,
 )
 from raidlab.calibration.published.figures import read_published
 from raidlab.calibration.published.fit import least
+from raidlab.calibration.published.nearest import by_nearest
 from raidlab.calibration.published.usage import FamilyFit, fits, use_of
 from raidlab.devices.catalogue import find
 from raidlab.devices.trees import get
