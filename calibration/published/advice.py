@@ -122,7 +122,8 @@ def page(pieces: Sequence[Advice], runs: Mapping[str, Run]) -> str:
             " words are ours. Each run is a published figure or claim, a rate or the ratio of two:"
             " [validation.csv](validation.csv) and [claims.csv](claims.csv) have its systems and"
             " rates, [validation](validation.md#by-report) the reports' titles. `make docs` writes"
-            " this page.",
+            " this page. A figure runs again by `raidlab validate p320h-003`, a claim by"
+            " `raidlab validate --claims r5-12-DB`.",
             _LINE,
             break_on_hyphens=False,
         ),

@@ -8,12 +8,12 @@ by little says little.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Final
 
 from pydantic import Field
 
-from raidlab.calibration.published.figures import CLAIMS_FOLDER, Figure, read_claims
+from raidlab.calibration.published.figures import CLAIMS_FOLDER, read_claims, read_published
 from raidlab.devices.faults import Faults, SpecError
 from raidlab.devices.schema import Table as SpecTable
 from raidlab.devices.schema import check, read_toml
@@ -24,7 +24,7 @@ shallow, a usual and a deep queue, so that all claims take minutes."""
 
 
 class Cause(SpecTable):
-    """Why some claims are not held."""
+    """Why some claims are not held, or figures missed."""
 
     ids: tuple[str, ...] = Field(min_length=1)
     why: str
@@ -34,11 +34,11 @@ class _Causes(SpecTable):
     cause: tuple[Cause, ...] = ()
 
 
-def causes(claims: Sequence[Figure] | None = None) -> Mapping[str, str]:
-    """Why claims are not held, by their ids.
+def causes() -> Mapping[str, str]:
+    """Why claims are not held and figures missed, by their ids.
 
     Raises:
-        SpecError: The file cannot be read, or names a claim that there is none of, or one twice.
+        SpecError: The file cannot be read, or names one that there is none of, or one twice.
     """
     path = CLAIMS_FOLDER / "causes.toml"
     faults = Faults(str(path))
@@ -46,13 +46,13 @@ def causes(claims: Sequence[Figure] | None = None) -> Mapping[str, str]:
     faults.raise_if_any()
     if found is None:
         raise AssertionError("a file that cannot be read has faults")
-    known = {claim.id for claim in (read_claims() if claims is None else claims)}
+    known = {each.id for each in (*read_claims(), *read_published())}
     named = Counter(id for cause in found.cause for id in cause.ids)
     for id, times in named.items():
         if id not in known:
-            faults.add("cause.ids", id, "the id of a claim", tuple(sorted(known)))
+            faults.add("cause.ids", id, "the id of a claim or a figure", tuple(sorted(known)))
         elif times > 1:
-            faults.add("cause.ids", id, "one cause for a claim")
+            faults.add("cause.ids", id, "one cause for it")
     if faults.found:
         raise SpecError(faults.found)
     return {id: cause.why for cause in found.cause for id in cause.ids}

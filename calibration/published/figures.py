@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import csv
 import dataclasses
+import difflib
 import io
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -20,7 +21,7 @@ from typing import Literal, cast, get_args
 
 from pydantic import Field
 
-from raidlab.devices.faults import Faults, SpecError
+from raidlab.devices.faults import Fault, Faults, SpecError
 from raidlab.devices.reading import MIB, read_text, whole_number
 from raidlab.devices.schema import Table, check, read_toml
 
@@ -264,18 +265,33 @@ def _baseline(cells: Mapping[str, str], line: str, faults: Faults) -> Configurat
     return _configuration(changed, line, faults)
 
 
-def figures_of(source: str, figures: Sequence[Figure]) -> Iterator[Figure]:
-    """The figures of one report.
+def figures_of(name: str, figures: Sequence[Figure]) -> list[Figure]:
+    """The figures of one report, or the one of that id.
 
     Raises:
-        SpecError: No figure is of that source.
+        SpecError: It is neither; says which are nearest.
     """
-    known = sorted({figure.configuration.source for figure in figures})
-    if source not in known:
-        faults = Faults()
-        faults.add("SOURCE", source, f"one of {', '.join(known)}", known)
-        raise SpecError(faults.found)
-    yield from (figure for figure in figures if figure.configuration.source == source)
+    found = [each for each in figures if name in (each.configuration.source, each.id)]
+    if not found:
+        known = sorted({figure.configuration.source for figure in figures})
+        ids = [figure.id for figure in figures]
+        near = _nearest(name, ids)
+        allowed = f"one of {', '.join(known)}, or the id of a figure, such as {', '.join(near)}"
+        # An id that is near comes before a report, of whose name it consists.
+        is_numbered = name.rpartition("-")[2].isdigit()
+        choices = [*near, *known] if is_numbered else [*known, *ids]
+        raise SpecError([Fault("SOURCE", name, allowed, choices)])
+    return found
+
+
+def _nearest(name: str, ids: Sequence[str]) -> list[str]:
+    """The ids most like a name: of the same report the nearest in number."""
+    head, _, number = name.rpartition("-")
+    numbered = [(id.rpartition("-"), id) for id in ids]
+    own = [(int(end), id) for (begin, _, end), id in numbered if begin == head and end.isdigit()]
+    if number.isdecimal() and own:
+        return [id for _, id in sorted(own, key=lambda each: abs(each[0] - int(number)))[:3]]
+    return difflib.get_close_matches(name, ids) or list(ids[:1])
 
 
 def figures_of_drives(part: str, figures: Sequence[Figure]) -> Iterator[Figure]:

@@ -40,7 +40,8 @@ from raidlab.scenarios.report.report import Report
 @command
 def validate(
     source: Annotated[
-        str | None, typer.Argument(help="One report: iodrive, p3700, raid-controllers-2013 ...")
+        str | None,
+        typer.Argument(help="One report (iodrive, p3700 ...), or one figure by its id."),
     ] = None,
     figures: Annotated[
         Path | None,
@@ -90,7 +91,9 @@ def validate(
     supplied = read_claims if claims else read_published
     chosen = supplied() if figures is None else read_figures(figures)
     if source is not None:
-        chosen = list(figures_of(source, chosen))
+        if figures is None:
+            _refuse_id_of_the_others(source, claims=claims)
+        chosen = figures_of(source, chosen)
     if drive is not None:
         chosen = list(figures_of_drives(drive, chosen))
     with resumable("simulating published figures") as (tell, store):
@@ -124,3 +127,18 @@ def validate(
     deliver([{html: page_of(shown, "validate")}, {markdown: as_markdown, csv: as_csv}], show)
     if not all(row.held for row in validation.rows):
         raise typer.Exit(DOES_NOT_HOLD)
+
+
+def _refuse_id_of_the_others(name: str, *, claims: bool) -> None:
+    """Refuses the id of a claim without --claims, and that of a figure with it.
+
+    Raises:
+        SpecError: It is one.
+    """
+    others = {
+        figure.id.lower(): figure.id for figure in (read_published if claims else read_claims)()
+    }
+    if name.lower() in others:
+        how = ("figure", "without") if claims else ("claim", "with")
+        allowed = f"the {how[0]} {others[name.lower()]}: {how[1]} --claims"
+        raise SpecError([Fault("SOURCE", name, allowed)])

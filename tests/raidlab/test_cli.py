@@ -101,6 +101,9 @@ def test_run_writes_everything_it_is_asked_for(raidlab, tmp_path):
         (["run", "."], "."),
         (["devices", "lsi20008"], 'did you mean "lsi2008"?'),
         (["validate", "iodriv"], 'did you mean "iodrive"?'),
+        (["validate", "iodrive-148"], 'did you mean "iodrive-147"?'),
+        (["validate", "r5-12-db"], 'SOURCE = "r5-12-db": the claim r5-12-DB: with --claims'),
+        (["validate", "--claims", "p320h-003"], "the figure p320h-003: without --claims"),
         (["validate", "--figures", "one.toml"], "columns that must be there"),
         (["run", "one.toml", "--html", "fixed.toml/page.html"], "cannot be written"),
         (["run", "one.toml", "--save-state", "fixed.toml/s"], "cannot be written"),
@@ -115,6 +118,14 @@ def test_bad_input_is_reported_and_exits_with_2(raidlab, arguments, said):
     done = raidlab(*arguments)
     assert done.returncode == 2
     assert said in done.stderr
+
+
+def test_one_figure_of_the_pages_runs_alone(raidlab):
+    """The p320h's stream, which the page of advice names: the link's 3,600 MB/s, so exit code 1."""
+    done = raidlab("validate", "p320h-003", "--json")
+    (row,) = json.loads(done.stdout)["rows"]
+    assert done.returncode == 1
+    assert (row["id"], row["published"], round(row["simulated"])) == ("p320h-003", 1817, 3600)
 
 
 def test_every_fault_has_a_line(raidlab, tmp_path):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -33,6 +34,14 @@ def test_a_piece_holds_if_all_its_runs_do() -> None:
     assert "| `2208-restore-1`: ~ 890 MiB/s, 912; `r5-12-FS`: ~ 0.590, 0.500 | holds |" in text
     text = page([PIECE], runs(True, False))
     assert "0 of 1 pieces" in text and "0.500 (does not hold) | 1 of 2 hold |" in text
+
+
+def test_every_run_that_a_page_shows_as_missed_says_why_not() -> None:
+    text = (Path(__file__).parents[3] / "docs/evidence/advice.md").read_text()
+    table, _, reasons = text.partition("Why not ")
+    missed = re.findall(r"`([^`]+)`: [^;|]*\(does not hold\)", table)
+    assert missed and all(f"`{id}`" in reasons for id in missed)
+    assert "`raidlab validate p320h-003`" in table
 
 
 def test_runs_are_read_from_the_documents_of_validate(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from raidlab.calibration.published import claims
 from raidlab.calibration.published.claims import DEPTHS, causes
-from raidlab.calibration.published.figures import CLAIMS_FOLDER, read_claims
+from raidlab.calibration.published.figures import CLAIMS_FOLDER, read_claims, read_published
 from raidlab.calibration.published.validate import Compared, Validation, validate
 from raidlab.calibration.report import claims as report
 from raidlab.calibration.report.claims import markdown_claims, table
@@ -23,8 +23,8 @@ def test_every_claim_is_read_and_none_is_a_figure_twice() -> None:
     assert len(set(ids)) == len(ids) == 136
 
 
-def test_causes_are_of_claims(tmp_path, monkeypatch) -> None:
-    assert set(causes()) <= {claim.id for claim in read_claims()}
+def test_causes_are_of_claims_and_figures(tmp_path, monkeypatch) -> None:
+    assert set(causes()) <= {each.id for each in (*read_claims(), *read_published())}
     (tmp_path / "causes.toml").write_text(
         '[[cause]]\nids = ["2208-restore-2"]\nwhy = "x"\n'
         '[[cause]]\nids = ["r5-12-FS", "r5-12-FS"]\nwhy = "y"\n'

@@ -8,7 +8,7 @@ import pytest
 
 from raidlab.calibration.published import figures as published
 from raidlab.calibration.published import rules
-from raidlab.calibration.published.figures import COLUMNS, read_figures, read_published
+from raidlab.calibration.published.figures import COLUMNS, figures_of, read_figures, read_published
 from raidlab.calibration.published.validate import (
     Compared,
     Validation,
@@ -213,6 +213,28 @@ def test_settings_that_are_not_known_cost_their_row_alone(figures):
 def test_a_file_without_a_figure_is_at_fault(figures):
     with pytest.raises(SpecError, match="at least one figure"):
         figures()
+
+
+def test_one_figure_is_chosen_by_its_id_or_a_report_by_its_name():
+    assert [each.id for each in figures_of("iodrive-147", read_published())] == ["iodrive-147"]
+    assert [each.value for each in figures_of("p320h", read_published())] == [758, 1357, 1817]
+
+
+@pytest.mark.parametrize(
+    ("name", "near", "meant"),
+    [
+        ("iodrive-148", "iodrive-147, iodrive-146, iodrive-145", "iodrive-147"),
+        ("p320h_003", "p320h-003, ", "p320h-003"),
+        ("iodriv", "iodrive-", "iodrive"),
+    ],
+)
+def test_what_is_neither_report_nor_figure_is_answered_with_the_nearest(name, near, meant):
+    """Figures 148 to 156 of the ioDrive's report are not in the table."""
+    with pytest.raises(SpecError) as caught:
+        figures_of(name, read_published())
+    (fault,) = caught.value.faults
+    assert f"or the id of a figure, such as {near}" in fault.allowed
+    assert (fault.key, fault.value, fault.nearest) == ("SOURCE", name, meant)
 
 
 def test_figures_of_drives_that_there_are_none_of(figures):
