@@ -17,9 +17,13 @@ def read_measured(path: Path) -> Measurement:
     try:
         return load_measurement(path)
     except SpecError as error:
-        what = _printed_by(path)
         (first, *_) = error.faults
-        if what is None or not (first.key == "format" or first.allowed.startswith("not JSON")):
+        is_other = first.allowed.startswith("not JSON") or (first.key, first.value) == (
+            "format",
+            None,
+        )
+        what = _printed_by(path) if is_other and path.is_file() else None
+        if what is None:
             raise
         why = f"{what}: `raidlab import monitoring` makes a load of it, which `raidlab run` takes"
         raise SpecError([Fault("", None, why, (), str(path))]) from None
