@@ -298,6 +298,10 @@ class Measurement(_Checked):
 _LARGEST_FILE = 1024 * MIB
 
 
+class NotAMeasurementError(SpecError):
+    """A file that cannot be read as JSON, or says nothing of its format."""
+
+
 def _refuse_result(path: Path) -> None:
     """Refuses what a load generator wrote, of which no measurement was made yet.
 
@@ -323,14 +327,15 @@ def load_measurement(path: str | Path) -> Measurement:
     path = Path(path)
     try:
         tree = read_json(path, _LARGEST_FILE, "measurement")
-    except SpecError:
+    except SpecError as error:
         _refuse_result(path)
-        raise
+        raise NotAMeasurementError(error.faults) from None
     if not isinstance(tree, dict) or tree.get("format") != FORMAT:
         _refuse_result(path)
         found = tree.get("format") if isinstance(tree, dict) else None
         allowed = f'"{FORMAT}": a measurement, as `raidlab import fio PATH --out M.json` makes it'
-        raise SpecError([Fault("format", found, allowed, (), str(path))])
+        fault = Fault("format", found, allowed, (), str(path))
+        raise (NotAMeasurementError if found is None else SpecError)([fault])
     try:
         measurement = Measurement.model_validate(tree)
     except ValidationError as error:

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from raidlab.calibration.measurements.measurement import Measurement, load_measurement
+from raidlab.calibration.measurements.measurement import (
+    Measurement,
+    NotAMeasurementError,
+    load_measurement,
+)
 from raidlab.devices.faults import Fault, SpecError
 
 
@@ -16,13 +20,8 @@ def read_measured(path: Path) -> Measurement:
     """
     try:
         return load_measurement(path)
-    except SpecError as error:
-        (first, *_) = error.faults
-        is_other = first.allowed.startswith("not JSON") or (first.key, first.value) == (
-            "format",
-            None,
-        )
-        what = _printed_by(path) if is_other and path.is_file() else None
+    except NotAMeasurementError:
+        what = _printed_by(path) if path.is_file() else None
         if what is None:
             raise
         why = f"{what}: `raidlab import monitoring` makes a load of it, which `raidlab run` takes"

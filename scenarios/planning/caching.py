@@ -180,7 +180,7 @@ def controller_plan(
     """
     plan = spec.to_plan()
     if ahead and spec.read_ahead is not None:
-        plan["cache"] = Cache.model_validate({"size": f"{spec.read_ahead} B"}).to_plan()
+        plan["cache"] = Cache.model_construct(size=spec.read_ahead).to_plan()
     plan["name"], plan["link"] = name, to_host
     if (cache := plan.get("cache")) is not None:
         backup = backup_of(spec, settings)

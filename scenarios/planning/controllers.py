@@ -26,6 +26,9 @@ from raidlab.scenarios.spec.caching import ControllerTable, settled
 from raidlab.scenarios.spec.schema import ArrayTable, ScenarioTable
 from raidlab.scenarios.spec.trees import ControllerTree, ScenarioTree
 
+_NAMED = 8
+"""Controllers that a message names."""
+
 
 @dataclass(frozen=True)
 class Behind:
@@ -121,10 +124,6 @@ def _place_faults(host: HostSpec, controllers: Sequence[Behind]) -> Iterator[Fau
             f" {listed} take one each"
         )
         yield Fault("controller", value, allowed)
-
-
-_NAMED = 8
-"""Controllers that a message names."""
 
 
 def _settings_faults(key: str, settings: ControllerTable, spec: ControllerSpec) -> Iterator[Fault]:

@@ -68,7 +68,9 @@ def _is_part(load: str, workload: str) -> bool:
     return workload in (load, _whole(load)) or workload.startswith(f"{load}.")
 
 
+@lru_cache(maxsize=1 << 16)
 def _whole(part: str) -> str:
+    """The name without its number; asked again for each load."""
     return _PART.sub("", part)
 
 

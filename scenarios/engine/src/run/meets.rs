@@ -4,7 +4,7 @@
 use crate::plan::Plan;
 use schemars::JsonSchema;
 use serde::Serialize;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// The loads that can meet a component: those on some arrays, and some loads alone.
@@ -46,9 +46,7 @@ impl Meets {
         let mut controllers: Users = vec![BTreeSet::new(); plan.controllers.len()];
         let mut links: Users = vec![BTreeSet::new(); plan.links.len()];
         let mut drives: Users = vec![BTreeSet::new(); plan.drives.len()];
-        let arrays: Users = (0..plan.arrays.len())
-            .map(|at| users_of(plan, at))
-            .collect();
+        let arrays = users(plan);
         for (array, users) in plan.arrays.iter().zip(&arrays) {
             if let Some(at) = array.controller {
                 controllers[at as usize].extend(users);
@@ -63,23 +61,14 @@ impl Meets {
                 }
             }
         }
-        let named = |users: Users| -> Vec<Met> {
-            let all = arrays.iter().flatten().collect::<BTreeSet<_>>().len();
-            let users = users.iter();
-            users.map(|found| on_arrays(plan, found, all)).collect()
+        let all = arrays.iter().flatten().collect::<BTreeSet<_>>().len();
+        let named = |users: &Users| -> Vec<Met> {
+            let of_each = users.iter().map(|found| on_arrays(plan, found, all));
+            of_each.collect()
         };
-        let mut links = named(links);
-        for (link, met) in (0..).zip(&mut links) {
-            let is_theirs = |at: usize| {
-                let client = plan.workloads[at].client.as_ref();
-                client.is_some_and(|client| client.link == link || client.target == link)
-            };
-            let loads: Vec<usize> = (0..plan.workloads.len())
-                .filter(|&at| is_theirs(at))
-                .collect();
-            if !loads.is_empty() {
-                *met = by_loads(plan, &loads);
-            }
+        let mut links = named(&links);
+        for (link, loads) in of_clients(plan) {
+            links[link as usize] = by_loads(plan, &loads);
         }
         let threads = plan
             .workloads
@@ -90,25 +79,41 @@ impl Meets {
             });
         Meets {
             threads: threads.collect(),
-            controllers: named(controllers),
+            controllers: named(&controllers),
             links,
-            drives: named(drives),
-            arrays: named(arrays.clone()),
+            drives: named(&drives),
+            arrays: named(&arrays),
         }
     }
 }
 
-/// Arrays whose SSD cache an array is, or itself.
-fn users_of(plan: &Plan, array: usize) -> BTreeSet<usize> {
-    let cached = plan.arrays.iter().enumerate().filter(|(_, other)| {
-        let tier = other.tier.as_ref();
-        tier.is_some_and(|tier| tier.array as usize == array)
-    });
-    let cached: BTreeSet<usize> = cached.map(|(at, _)| at).collect();
-    match cached.is_empty() {
-        true => BTreeSet::from([array]),
-        false => cached,
+/// By array: those whose SSD cache it is, or itself.
+fn users(plan: &Plan) -> Users {
+    let mut users: Users = vec![BTreeSet::new(); plan.arrays.len()];
+    for (at, array) in plan.arrays.iter().enumerate() {
+        if let Some(tier) = &array.tier {
+            users[tier.array as usize].insert(at);
+        }
     }
+    for (at, users) in users.iter_mut().enumerate() {
+        if users.is_empty() {
+            users.insert(at);
+        }
+    }
+    users
+}
+
+/// The loads of clients, by the links that their data cross before the target's own.
+fn of_clients(plan: &Plan) -> BTreeMap<u32, Vec<usize>> {
+    let mut found: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
+    for (at, load) in plan.workloads.iter().enumerate() {
+        if let Some(client) = &load.client {
+            for link in BTreeSet::from([client.link, client.target]) {
+                found.entry(link).or_default().push(at);
+            }
+        }
+    }
+    found
 }
 
 /// The loads on these arrays, of `all` that loads can be on.

@@ -301,10 +301,15 @@ impl Mapping {
     /// Puts the units with these homes side by side into the slots from `first` on.
     #[inline]
     pub(crate) fn put(&mut self, homes: &[HomeId], first: NandSlot) {
+        self.put_each(homes.iter().copied(), homes.len() as u32, first);
+    }
+
+    /// As `put`, of `count` homes.
+    #[inline]
+    fn put_each(&mut self, homes: impl Iterator<Item = HomeId>, count: u32, first: NandSlot) {
         // Mostly few: a loop takes less time than a copy of them all.
-        let count = homes.len() as u32;
         let there = self.reverse.row_mut(first, count);
-        for ((home, there), entry) in homes.iter().zip(there).zip(first.number() + BIAS..) {
+        for ((home, there), entry) in homes.zip(there).zip(first.number() + BIAS..) {
             *there = home.number();
             self.forward.set(home.number(), entry);
         }
@@ -377,24 +382,12 @@ impl Mapping {
             while valid != 0 {
                 let hole = valid.trailing_zeros();
                 let row = (valid >> hole).trailing_ones();
-                self.put_laid(home.plus(at + hole), row, start.plus(at + hole));
+                let homes = home.plus(at + hole).row(row);
+                self.put_each(homes, row, start.plus(at + hole));
                 valid &= u64::MAX.checked_shl(hole + row).unwrap_or(0);
             }
         }
         self.states[block] = BlockState::Rewritten;
-    }
-
-    /// As [`Mapping::put`], of units with consecutive homes.
-    fn put_laid(&mut self, first_home: HomeId, count: u32, first: NandSlot) {
-        let there = self.reverse.row_mut(first, count);
-        for ((home, there), entry) in (first_home.number()..)
-            .zip(there)
-            .zip(first.number() + BIAS..)
-        {
-            *there = home;
-            self.forward.set(home, entry);
-        }
-        self.marks.put(first, count);
     }
 
     /// True if the slots of `block` are in the table, false if they are as laid out.

@@ -11,7 +11,7 @@ const SAMPLED: u64 = 1 << 15;
 /// As `SAMPLED`, of a run that has hardly written: the check takes no longer than the run.
 const FEWEST: u64 = 1 << 12;
 /// Slots that are checked for each unit that a run has written.
-const FOR_EACH_WRITTEN: u64 = 1;
+const FOR_EACH_WRITTEN: u64 = 4;
 
 impl Translation {
     /// Checks that every mapped unit lies in the slot that names it, and that valid counts agree.
