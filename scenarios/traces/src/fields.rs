@@ -12,6 +12,15 @@ const DIGITS: usize = 40;
 /// Whole numbers below are exact as floats.
 const EXACT: f64 = 9_007_199_254_740_992.0;
 
+/// A text without what is white at its ends. Most fields of a trace have nothing there.
+#[inline]
+pub(crate) fn trimmed(text: &str) -> &str {
+    match text.as_bytes() {
+        [first, .., last] if first.is_ascii_graphic() && last.is_ascii_graphic() => text,
+        _ => text.trim(),
+    }
+}
+
 /// A unit of time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct TimeUnit {
@@ -37,13 +46,13 @@ const fn unit(name: &'static str, ns: u64) -> TimeUnit {
 
 /// A whole number from 0; `what` it is for the message.
 pub(crate) fn whole(text: &str, what: &str) -> Result<u64, String> {
-    digits(text.trim()).ok_or_else(|| format!("{what}, a whole number from 0"))
+    digits(trimmed(text)).ok_or_else(|| format!("{what}, a whole number from 0"))
 }
 
 /// Bytes in a column whose unit is `unit` bytes: a whole number, with 0x a hexadecimal one, or what
 /// comes to whole bytes.
 pub(crate) fn bytes(text: &str, unit: u64, what: &str) -> Result<u64, String> {
-    let text = text.trim();
+    let text = trimmed(text);
     let hexadecimal = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X"));
     let is_digit = |byte: u8| byte.is_ascii_hexdigit();
     let count = match hexadecimal {
@@ -63,7 +72,7 @@ pub(crate) fn bytes(text: &str, unit: u64, what: &str) -> Result<u64, String> {
 /// A date and time of day, in nanoseconds since 1970.
 pub(crate) fn date(text: &str, what: &str) -> Result<u64, String> {
     let allowed = || format!("{what}, such as 2007-02-22 17:08:31.061629, from 1970 on");
-    let (seconds, part) = since_1970(text.trim()).ok_or_else(allowed)?;
+    let (seconds, part) = since_1970(trimmed(text)).ok_or_else(allowed)?;
     let ns = seconds.checked_mul(S.ns);
     let ns = ns.and_then(|ns| ns.checked_add(fraction(part, S.ns)));
     ns.ok_or_else(|| format!("{what}, below 2^64 ns"))
@@ -84,7 +93,7 @@ fn digits(text: &str) -> Option<u64> {
 
 /// A number from 0.
 pub(crate) fn number(text: &str, what: &str) -> Result<f64, String> {
-    let value = text.trim().parse::<f64>();
+    let value = trimmed(text).parse::<f64>();
     let value = value.map_err(|_| format!("{what}, a number"))?;
     if !value.is_finite() || value < 0.0 {
         return Err(format!("{what}, a number from 0"));
@@ -94,7 +103,7 @@ pub(crate) fn number(text: &str, what: &str) -> Result<f64, String> {
 
 /// A time in nanoseconds, exact for decimals: seconds since 1970 do not fit a float.
 pub(crate) fn time(text: &str, unit: TimeUnit, what: &str) -> Result<u64, String> {
-    let text = text.trim();
+    let text = trimmed(text);
     let late = || format!("{what}, below 2^64 ns");
     let (whole, part) = text.split_once('.').unwrap_or((text, ""));
     if let Some(whole) = digits(whole)
@@ -130,7 +139,7 @@ pub(crate) fn op(text: &str) -> Result<Op, String> {
         (Op::Trim, &["trim", "discard", "d", "unmap"]),
         (Op::Flush, &["flush", "sync", "datasync", "f"]),
     ];
-    let text = text.trim();
+    let text = trimmed(text);
     let is = |word: &&str| text.eq_ignore_ascii_case(word);
     let found = words.iter().find(|(_, words)| words.iter().any(is));
     found
@@ -141,6 +150,24 @@ pub(crate) fn op(text: &str) -> Result<Op, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_white_goes_from_both_ends() {
+        for text in [
+            "",
+            " ",
+            "a",
+            "ab",
+            " a",
+            "a\t",
+            "a b",
+            "\u{a0}ab",
+            "ab\u{2003}",
+            "\u{e9}a",
+        ] {
+            assert_eq!(trimmed(text), text.trim(), "{text:?}");
+        }
+    }
 
     #[test]
     fn times_are_exact_to_the_nanosecond() {

@@ -87,11 +87,13 @@ impl Lines {
             let key = format!("line {}", self.number);
             return Err(Fault::at(key, Value::None, allowed));
         }
-        let text = std::str::from_utf8(&self.line).map_err(|_| {
+        let is_end = |byte: &u8| matches!(byte, b'\n' | b'\r');
+        let end = self.line.iter().rposition(|byte| !is_end(byte));
+        let line = &self.line[..end.map_or(0, |last| last + 1)];
+        let text = std::str::from_utf8(line).map_err(|_| {
             let allowed = "not text, as it is or compressed by gzip or Zstandard";
             Fault::of_file(allowed)
         })?;
-        let text = text.trim_end_matches(['\n', '\r']);
         let marked = self.number == 1;
         let text = if marked {
             text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text)

@@ -1,6 +1,7 @@
 //! From lines to records: what every format gives, in the order of the file.
 
 use crate::fault::Fault;
+use crate::fields::trimmed;
 use crate::formats::Reader;
 use crate::input::Lines;
 use crate::record::{Options, Record, Units, Wrong};
@@ -54,12 +55,15 @@ impl Records {
             }
             match self.lines.next() {
                 Ok(Some((number, line))) => {
-                    let text = line.trim();
+                    let text = trimmed(line);
                     if text.is_empty() || text.starts_with('#') {
                         continue;
                     }
                     // A tab at the end is an empty last field of a table with tabs.
-                    let text = line.trim_start().trim_end_matches([' ', '\r', '\n']);
+                    let text = match text.len() == line.len() {
+                        true => line,
+                        false => line.trim_start().trim_end_matches([' ', '\r', '\n']),
+                    };
                     let (units, ready) = (&mut self.units, &mut self.ready);
                     match self.reader.line(text, number, units, ready) {
                         Ok(()) => {}

@@ -3,7 +3,7 @@
 
 use crate::columns::{Column, Columns};
 use crate::fault::{Fault, Value};
-use crate::fields::{bytes, date, time, whole};
+use crate::fields::{bytes, date, time, trimmed, whole};
 use crate::header;
 use crate::op_words::OpWords;
 use crate::record::{Record, Units, Wrong};
@@ -354,7 +354,7 @@ fn split_into<'a>(line: &'a str, separator: u8, parts: &mut [&'a str]) -> Option
         match bytes.get(at) {
             Some(b'"') => return None,
             end if end.is_none_or(|&byte| byte == separator) => {
-                *parts.get_mut(count)? = line[from..at].trim();
+                *parts.get_mut(count)? = trimmed(&line[from..at]);
                 count += 1;
                 from = at + 1;
             }

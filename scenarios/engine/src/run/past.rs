@@ -195,6 +195,8 @@ pub(crate) struct Kept {
 pub(crate) struct Seen {
     start: Start,
     begin: Option<Begin>,
+    /// Recorded I/Os at which is looked whether the begin is over.
+    next_look: u64,
     /// True if the course of the run is the question: all of it is compared.
     whole: bool,
 }
@@ -215,18 +217,19 @@ impl Seen {
         plan.heeds_past.then(|| Seen {
             start: Start::take(system),
             begin: None,
+            next_look: COMPARED,
             whole: !plan.events.is_empty() || plan.after_rebuild_ns > Nanos::ZERO,
         })
     }
 
-    /// Looks whether the begin is over.
+    /// Looks whether the begin is over. Where collection has had nothing to do so far, it is looked
+    /// again when there are twice as many I/Os: a look asks every drive.
     #[inline]
     pub(crate) fn look(&mut self, system: &System) {
-        if self.begin.is_none()
-            && !self.whole
-            && system.layers.loads.records().recorded() >= COMPARED
-        {
+        let recorded = system.layers.loads.records().recorded();
+        if self.begin.is_none() && !self.whole && recorded >= self.next_look {
             self.begin = Begin::of(system, &self.start);
+            self.next_look = recorded * 2;
         }
     }
 
