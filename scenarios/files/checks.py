@@ -1,4 +1,7 @@
-"""Whether files that people write can be used, without running anything."""
+"""Whether files that people write can be used, without running anything.
+
+What reads a kind of file is loaded when there is one: questions need half of the program.
+"""
 
 from __future__ import annotations
 
@@ -7,17 +10,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from raidlab.devices.catalogue import load_device
-from raidlab.devices.datasheet.controller import read_controller
-from raidlab.devices.datasheet.sheet import read_sheet
 from raidlab.devices.faults import Fault, SpecError
 from raidlab.devices.other_kind import JOB_ENDINGS
 from raidlab.devices.schema import read_toml
-from raidlab.scenarios.capacity.candidates import expand
-from raidlab.scenarios.capacity.question import load_question
 from raidlab.scenarios.files.kinds import WrittenKind, kind_of
-from raidlab.scenarios.fio import jobfile
-from raidlab.scenarios.fio.places import Target
-from raidlab.scenarios.fio.resolve import resolve
 from raidlab.scenarios.planning.scenario import load_scenario
 from raidlab.scenarios.running.engine_faults import capacities
 
@@ -82,6 +78,9 @@ def _device(path: Path) -> Checked:
 
 
 def _sheet(path: Path) -> Checked:
+    from raidlab.devices.datasheet.controller import read_controller
+    from raidlab.devices.datasheet.sheet import read_sheet
+
     if read_toml(path).get("kind") == "controller":
         controller, _ = read_controller(path)
         return Checked(path, WrittenKind.SHEET, holds=f"controller {controller.name}")
@@ -90,6 +89,9 @@ def _sheet(path: Path) -> Checked:
 
 
 def _question(path: Path) -> Checked:
+    from raidlab.scenarios.capacity.candidates import expand
+    from raidlab.scenarios.capacity.question import load_question
+
     question = load_question(path)
     candidates = expand(question)
     built = [each for each in candidates if each.scenario is not None]
@@ -99,6 +101,10 @@ def _question(path: Path) -> Checked:
 
 
 def _jobs(path: Path) -> Checked:
+    from raidlab.scenarios.fio import jobfile
+    from raidlab.scenarios.fio.places import Target
+    from raidlab.scenarios.fio.resolve import resolve
+
     place = Target(0, _ANY_DEVICE_BYTES)
     jobs = resolve(jobfile.read(path), str(path), {"device": place}, "device")
     return Checked(path, WrittenKind.JOBS, (), jobs.notes, _count(len(jobs.loads), "job"))
