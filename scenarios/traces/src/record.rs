@@ -119,8 +119,8 @@ pub(crate) struct Units {
 impl Units {
     /// The place of a disk.
     pub(crate) fn find(&mut self, name: &str) -> Result<u32, String> {
-        // A trace of one disk mostly has no name for it. Two empty texts are told apart from
-        // others by length alone: to compare their bytes takes 80 ns, as they lie nowhere.
+        // A trace of one disk mostly has no name for it. An empty text is known by its length
+        // alone: to compare its bytes takes 80 ns, as they lie nowhere.
         let is_last = |last: &String| match name.is_empty() {
             true => last.is_empty(),
             false => last == name,
