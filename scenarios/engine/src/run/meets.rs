@@ -103,7 +103,7 @@ fn users(plan: &Plan) -> Users {
     users
 }
 
-/// The loads of clients, by the links that their data cross before the target's own.
+/// The loads of clients, by the links that their data cross: the client's and the target's.
 fn of_clients(plan: &Plan) -> BTreeMap<u32, Vec<usize>> {
     let mut found: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
     for (at, load) in plan.workloads.iter().enumerate() {

@@ -195,7 +195,7 @@ pub(crate) struct Kept {
 pub(crate) struct Seen {
     start: Start,
     begin: Option<Begin>,
-    /// Recorded I/Os at which is looked whether the begin is over.
+    /// The next number of recorded I/Os at which `look` asks the drives.
     next_look: u64,
     /// True if the course of the run is the question: all of it is compared.
     whole: bool,
@@ -222,8 +222,8 @@ impl Seen {
         })
     }
 
-    /// Looks whether the begin is over. Where collection has had nothing to do so far, it is looked
-    /// again when there are twice as many I/Os: a look asks every drive.
+    /// Looks whether the begin is over. Where collection has had nothing to do so far, it looks
+    /// again at twice as many I/Os: a look asks every drive.
     #[inline]
     pub(crate) fn look(&mut self, system: &System) {
         let recorded = system.layers.loads.records().recorded();
