@@ -26,6 +26,11 @@ impl<I: Id> ReferenceCounts<I> {
         self.counts.get(number.index() as u64).is_some()
     }
 
+    /// How many numbers have users.
+    pub fn len(&self) -> usize {
+        self.counts.len()
+    }
+
     /// `number` has a user more.
     pub fn acquire(&mut self, number: I) {
         let before = self.counts.get(number.index() as u64).unwrap_or(0);

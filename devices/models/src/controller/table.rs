@@ -29,6 +29,11 @@ impl<V: Copy + Default> Table<V> {
         }
     }
 
+    /// How many keys it holds.
+    pub fn len(&self) -> usize {
+        self.used
+    }
+
     /// Where a key belongs, and its tag.
     #[inline]
     fn home(&self, key: u64) -> (usize, u8) {

@@ -8,14 +8,18 @@
 //! neither given to another line nor written back. See docs/explanation/ssd-cache.md.
 
 mod entries;
+mod mark;
+mod oldest;
 #[cfg(test)]
 mod tests;
 
 use super::{ArrayLine, ReferenceCounts};
 use crate::Memory;
 use entries::Entries;
+use mark::{Clock, Mark, State};
+use oldest::Oldest;
 use prefetch_index::prefetch_index;
-use raidlab_kernel::{RecencyLink, RecencyList, Table, ids, prefetch};
+use raidlab_kernel::{Table, ids};
 
 ids! {
     /// A slot of an SSD cache: where a line may lie on the SSDs.
@@ -43,20 +47,8 @@ pub const PROMOTE_AFTER_MAX: u32 = SLOTS - 1;
 /// Slots that may be read or written at once before memory must grow.
 const PINS: usize = 2048;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum State {
-    Free,
-    /// Being copied to the SSDs; not to be read there.
-    Coming,
-    /// Being copied to the SSDs, and out of date before the copy ends.
-    Spoiled,
-    Clean,
-    Dirty,
-    /// Dirty, and being written back.
-    Leaving,
-    /// Dirty, being written back, and newer than what is being written back.
-    Renewed,
-}
+/// Bytes of a slot: its line and its mark.
+const BYTES: usize = size_of::<ArrayLine>() + size_of::<Mark>();
 
 /// What an access finds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,29 +70,19 @@ pub enum CopyEnd {
     Failed,
 }
 
-/// The content of a slot.
-#[derive(Clone, Copy, Debug)]
-struct Slot {
-    line: ArrayLine,
-    state: State,
-}
-
-const EMPTY_SLOT: Slot = Slot {
-    line: ArrayLine::new(0),
-    state: State::Free,
-};
-
 /// The lines of an array on its SSD cache.
 #[derive(Clone, Debug)]
 pub struct SsdCache {
     /// By line of the array: its access count, or its slot.
     entries: Entries,
-    /// Those that were ever used: what is never used takes no memory.
-    slots: Table<SlotId, Slot>,
-    /// Neighbours of each slot in `clean` or `dirty`, in the order of use.
-    links: Table<SlotId, RecencyLink<SlotId>>,
-    clean: RecencyList<SlotId>,
-    dirty: RecencyList<SlotId>,
+    /// The line that each slot holds. Of slots that were ever used: what is never used takes no
+    /// memory.
+    lines: Table<SlotId, ArrayLine>,
+    /// The state and the last use of each of these slots.
+    marks: Table<SlotId, Mark>,
+    clock: Clock,
+    clean: Oldest,
+    dirty: Oldest,
     free: Vec<SlotId>,
     /// Slots that there are.
     size: u32,
@@ -134,10 +116,11 @@ impl SsdCache {
         let slots = params.slots as usize;
         Ok(SsdCache {
             entries: Entries::new(params.lines as usize),
-            slots: Vec::with_capacity(slots).into(),
-            links: Vec::with_capacity(slots).into(),
-            clean: RecencyList::default(),
-            dirty: RecencyList::default(),
+            lines: Vec::with_capacity(slots).into(),
+            marks: Vec::with_capacity(slots).into(),
+            clock: Clock::default(),
+            clean: Oldest::new(State::Clean, params.slots),
+            dirty: Oldest::new(State::Dirty, params.slots),
             free: Vec::with_capacity(1024.min(slots)),
             size: params.slots,
             fresh: SlotId::new(0),
@@ -150,9 +133,9 @@ impl SsdCache {
 
     /// The memory of a cache of `slots` slots for an array of `lines` lines.
     pub fn memory(slots: u64, lines: u64) -> Memory {
-        let each = size_of::<Slot>() + size_of::<RecencyLink<SlotId>>();
+        let oldest = Oldest::bytes_of(slots).saturating_mul(2);
         Memory {
-            resident: slots.saturating_mul(each as u64),
+            resident: slots.saturating_mul(BYTES as u64).saturating_add(oldest),
             reserved: lines.saturating_mul(4),
             addresses: lines.saturating_mul(4),
         }
@@ -180,7 +163,7 @@ impl SsdCache {
 
     /// The line that a slot holds.
     pub fn line(&self, slot: SlotId) -> ArrayLine {
-        self.slots[slot].line
+        self.lines[slot]
     }
 
     /// The slot that a line's entry names.
@@ -190,42 +173,52 @@ impl SsdCache {
         slot.map(SlotId::new)
     }
 
+    #[inline]
+    fn state(&self, slot: SlotId) -> State {
+        self.marks[slot].state()
+    }
+
+    /// A slot is in this state, of which no order is asked for.
+    fn put(&mut self, slot: SlotId, state: State) {
+        self.marks[slot] = Mark::apart(state);
+    }
+
+    /// A clean slot is used now, or another one becomes clean now.
+    #[inline]
+    fn use_clean(&mut self, slot: SlotId) {
+        self.marks[slot] = self.clock.next(State::Clean);
+    }
+
+    /// A dirty slot is used now, or another one becomes dirty now.
+    #[inline]
+    fn use_dirty(&mut self, slot: SlotId) {
+        self.marks[slot] = self.clock.next(State::Dirty);
+    }
+
     /// The slot where a line can be read.
     #[inline]
     pub fn slot(&self, line: ArrayLine) -> Option<SlotId> {
         let slot = self.named(line)?;
-        match self.slots[slot].state {
+        match self.state(slot) {
             State::Clean | State::Dirty | State::Leaving | State::Renewed => Some(slot),
             State::Free | State::Coming | State::Spoiled => None,
         }
     }
 
     /// Prefetches what accesses to these lines read, one step after the other for all of them: the
-    /// lines' entries, the slots that these name, the links of the slots' neighbours.
+    /// lines' entries, the marks of the slots that these name.
     pub fn fetch(&self, lines: impl Iterator<Item = ArrayLine> + Clone) {
         for line in lines.clone() {
             self.entries.prefetch(line);
         }
-        let slots = lines.filter_map(|line| self.named(line));
-        for slot in slots.clone() {
-            prefetch_index(self.slots.as_slice(), slot.index());
-            prefetch_index(self.links.as_slice(), slot.index());
-        }
-        for slot in slots {
-            let RecencyLink { newer, older } = self.links[slot];
-            // The ends of a list have no neighbour.
-            for neighbour in [newer, older] {
-                if let Some(link) = self.links.get(neighbour) {
-                    prefetch(link);
-                }
-            }
+        for slot in lines.filter_map(|line| self.named(line)) {
+            prefetch_index(self.marks.as_slice(), slot.index());
         }
     }
 
     /// Bytes of memory that are used.
     pub fn bytes(&self) -> usize {
-        let slot = size_of::<Slot>() + size_of::<RecencyLink<SlotId>>();
-        self.entries.bytes() + self.fresh.index() * slot
+        self.entries.bytes() + self.fresh.index() * BYTES
     }
 
     /// Counts an access to a line.
@@ -240,9 +233,9 @@ impl SsdCache {
                 Lookup::Cold
             };
         };
-        match self.slots[slot].state {
-            State::Clean => self.clean.touch(&mut self.links, slot),
-            State::Dirty => self.dirty.touch(&mut self.links, slot),
+        match self.state(slot) {
+            State::Clean => self.use_clean(slot),
+            State::Dirty => self.use_dirty(slot),
             State::Leaving | State::Renewed => {}
             State::Free | State::Coming | State::Spoiled => return Lookup::Cold,
         }
@@ -253,24 +246,16 @@ impl SsdCache {
     pub fn begin(&mut self, line: ArrayLine) -> Option<SlotId> {
         debug_assert!(self.entries.get(line) < SLOTS);
         let slot = self.free.pop().or_else(|| self.unused()).or_else(|| {
-            let slot = self.oldest_at_rest(&self.clean)?;
-            self.clean.remove(&mut self.links, slot);
+            let slot = self.clean.at_rest(&self.marks, &self.pins)?;
+            self.clean.left();
             *self.entries.at(self.line(slot)) = 0;
             Some(slot)
         })?;
         *self.entries.at(line) = slot.number() + SLOTS;
-        self.slots[slot] = Slot {
-            line,
-            state: State::Coming,
-        };
+        self.lines[slot] = line;
+        self.put(slot, State::Coming);
         self.counts.coming += 1;
         Some(slot)
-    }
-
-    /// The least recently used slot of a list, of those that are not pinned.
-    fn oldest_at_rest(&self, list: &RecencyList<SlotId>) -> Option<SlotId> {
-        let mut slots = list.oldest_first(&self.links);
-        slots.find(|&slot| !self.pins.contains(slot))
     }
 
     /// A read or write of a slot begins.
@@ -281,7 +266,7 @@ impl SsdCache {
     /// A read or write of a slot ends.
     pub fn unpin(&mut self, slot: SlotId) {
         let last = self.pins.release(slot);
-        if last && self.slots[slot].state == State::Free {
+        if last && self.state(slot) == State::Free {
             self.counts.dropped -= 1;
             self.free.push(slot);
         }
@@ -290,9 +275,9 @@ impl SsdCache {
     fn unused(&mut self) -> Option<SlotId> {
         let slot = self.fresh;
         (slot.number() < self.size).then(|| {
-            if slot.index() == self.slots.len() {
-                self.slots.push(EMPTY_SLOT);
-                self.links.push(RecencyLink::NONE);
+            if slot.index() == self.marks.len() {
+                self.lines.push(ArrayLine::new(0));
+                self.marks.push(Mark::apart(State::Free));
             }
             self.fresh = slot.plus(1);
             slot
@@ -303,9 +288,9 @@ impl SsdCache {
     /// meanwhile: then it is not on the SSDs.
     pub fn arrived(&mut self, slot: SlotId, end: CopyEnd) -> bool {
         self.counts.coming -= 1;
-        if end == CopyEnd::Whole && self.slots[slot].state == State::Coming {
-            self.slots[slot].state = State::Clean;
-            self.clean.push_newest(&mut self.links, slot);
+        if end == CopyEnd::Whole && self.state(slot) == State::Coming {
+            self.clean.joined();
+            self.use_clean(slot);
             return true;
         }
         self.release(slot);
@@ -314,7 +299,7 @@ impl SsdCache {
 
     fn release(&mut self, slot: SlotId) {
         *self.entries.at(self.line(slot)) = 0;
-        self.slots[slot].state = State::Free;
+        self.put(slot, State::Free);
         if self.pins.contains(slot) {
             self.counts.dropped += 1;
         } else {
@@ -325,30 +310,30 @@ impl SsdCache {
     /// A slot that became unreadable loses its line, unless that is being written back. True if the
     /// line was dirty.
     pub fn drop_line(&mut self, slot: SlotId) -> Option<bool> {
-        let dirty = match self.slots[slot].state {
+        let dirty = match self.state(slot) {
             State::Clean => false,
             State::Dirty => true,
             _ => return None,
         };
-        let list = if dirty {
+        let of_state = if dirty {
             &mut self.dirty
         } else {
             &mut self.clean
         };
-        list.remove(&mut self.links, slot);
+        of_state.left();
         self.release(slot);
         Some(dirty)
     }
 
     /// True if a slot holds a line that is newer than the array.
     pub fn is_dirty(&self, slot: SlotId) -> bool {
-        let state = self.slots[slot].state;
+        let state = self.state(slot);
         matches!(state, State::Dirty | State::Leaving | State::Renewed)
     }
 
     /// True if a slot's line is being written back and has not changed since.
     pub fn is_leaving(&self, slot: SlotId) -> bool {
-        self.slots[slot].state == State::Leaving
+        self.state(slot) == State::Leaving
     }
 
     /// Slots with lines that are newer than the array.
@@ -360,8 +345,9 @@ impl SsdCache {
     /// All lines and access counts are lost.
     pub fn clear(&mut self) {
         self.entries.change(|entry| *entry = 0);
-        self.slots.as_mut_slice().fill(EMPTY_SLOT);
-        (self.clean, self.dirty) = Default::default();
+        self.marks.as_mut_slice().fill(Mark::apart(State::Free));
+        self.clean.clear();
+        self.dirty.clear();
         self.free.clear();
         self.fresh = SlotId::new(0);
         self.pins.clear();
@@ -375,7 +361,7 @@ impl SsdCache {
         self.free.clear();
         self.counts.dropped = 0;
         for slot in SlotId::first(self.fresh.number()) {
-            match self.slots[slot].state {
+            match self.state(slot) {
                 State::Coming | State::Spoiled => {
                     self.arrived(slot, CopyEnd::Failed);
                 }
@@ -394,13 +380,13 @@ impl SsdCache {
     /// New data for a line go to the SSDs: gives the slot, if the line is there.
     pub fn write(&mut self, line: ArrayLine) -> Option<SlotId> {
         let slot = self.slot(line)?;
-        match self.slots[slot].state {
+        match self.state(slot) {
             State::Clean => {
-                self.clean.remove(&mut self.links, slot);
-                self.dirty.push_newest(&mut self.links, slot);
-                self.slots[slot].state = State::Dirty;
+                self.clean.left();
+                self.dirty.joined();
+                self.use_dirty(slot);
             }
-            State::Leaving => self.slots[slot].state = State::Renewed,
+            State::Leaving => self.put(slot, State::Renewed),
             _ => {}
         }
         Some(slot)
@@ -414,8 +400,8 @@ impl SsdCache {
         }
         let slot = self.begin(line)?;
         self.counts.coming -= 1;
-        self.slots[slot].state = State::Dirty;
-        self.dirty.push_newest(&mut self.links, slot);
+        self.dirty.joined();
+        self.use_dirty(slot);
         Some(slot)
     }
 
@@ -424,7 +410,7 @@ impl SsdCache {
     pub fn write_through(&mut self, line: ArrayLine) -> Option<SlotId> {
         let slot = self.slot(line).filter(|&slot| !self.is_dirty(slot));
         match slot {
-            Some(slot) => self.clean.touch(&mut self.links, slot),
+            Some(slot) => self.use_clean(slot),
             None => self.written_around(line),
         }
         slot
@@ -435,10 +421,10 @@ impl SsdCache {
         let Some(slot) = self.named(line) else {
             return;
         };
-        match self.slots[slot].state {
-            State::Coming => self.slots[slot].state = State::Spoiled,
+        match self.state(slot) {
+            State::Coming => self.put(slot, State::Spoiled),
             State::Clean => {
-                self.clean.remove(&mut self.links, slot);
+                self.clean.left();
                 self.release(slot);
             }
             // Dirty lines take new data themselves.
@@ -449,13 +435,13 @@ impl SsdCache {
     /// The next line to write back, if one should be: its slot.
     pub fn next_to_clean(&mut self) -> Option<SlotId> {
         let full = self.free.is_empty() && self.fresh.number() == self.size;
-        let needed = full && self.clean.is_empty() && self.counts.leaving == 0;
+        let needed = full && self.clean.len() == 0 && self.counts.leaving == 0;
         if self.dirty.len() <= self.dirty_max && !needed {
             return None;
         }
-        let slot = self.oldest_at_rest(&self.dirty)?;
-        self.dirty.remove(&mut self.links, slot);
-        self.slots[slot].state = State::Leaving;
+        let slot = self.dirty.at_rest(&self.marks, &self.pins)?;
+        self.dirty.left();
+        self.put(slot, State::Leaving);
         self.counts.leaving += 1;
         Some(slot)
     }
@@ -463,18 +449,14 @@ impl SsdCache {
     /// A line has been written back (or could not be).
     pub fn cleaned(&mut self, slot: SlotId, end: CopyEnd) {
         self.counts.leaving -= 1;
-        let clean = end == CopyEnd::Whole && self.slots[slot].state == State::Leaving;
-        let (state, list) = if clean {
-            (State::Clean, &mut self.clean)
-        } else {
-            (State::Dirty, &mut self.dirty)
-        };
-        self.slots[slot].state = state;
-        if clean {
+        if end == CopyEnd::Whole && self.state(slot) == State::Leaving {
             // It was the least recently used line, and still is.
-            list.push_oldest(&mut self.links, slot);
+            let mark = self.clock.before_all(State::Clean);
+            self.marks[slot] = mark;
+            self.clean.joined_as_oldest(slot, mark);
         } else {
-            list.push_newest(&mut self.links, slot);
+            self.dirty.joined();
+            self.use_dirty(slot);
         }
     }
 
