@@ -11,7 +11,7 @@
 use serde::{Deserialize, Serialize};
 
 /// A divisor from 1 to 2^32 - 1.
-#[derive(Clone, Copy, Debug, Deserialize, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(try_from = "u32", into = "u32")]
 pub struct Divider {
     magic: u64,

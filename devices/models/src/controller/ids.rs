@@ -1,7 +1,7 @@
 //! What the parts of a controller's cache are numbered by: a type for each kind.
 
 use raidlab_io::ByteRange;
-use raidlab_kernel::ids;
+use raidlab_kernel::{Divider, ids};
 
 ids! {
     /// A line of the cache: the caller's number of what it holds.
@@ -21,13 +21,13 @@ ids! {
 impl ArrayLine {
     /// The one of a byte of the array, whose lines have `size` bytes.
     #[inline]
-    pub const fn of(offset: u64, size: u64) -> ArrayLine {
-        ArrayLine::new((offset / size) as u32)
+    pub fn of(offset: u64, size: Divider) -> ArrayLine {
+        ArrayLine::new(size.split_long(offset).0 as u32)
     }
 
     /// Those of bytes of the array; that of the first one where there are none.
     #[inline]
-    pub fn all_of(range: ByteRange, size: u64) -> impl Iterator<Item = ArrayLine> + Clone {
+    pub fn all_of(range: ByteRange, size: Divider) -> impl Iterator<Item = ArrayLine> + Clone {
         let first = ArrayLine::of(range.offset, size);
         let last = ArrayLine::of(range.offset + range.bytes.max(1) - 1, size);
         first.row(last.since(first) + 1)

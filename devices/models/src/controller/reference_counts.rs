@@ -26,9 +26,9 @@ impl<I: Id> ReferenceCounts<I> {
         self.counts.get(number.index() as u64).is_some()
     }
 
-    /// How many numbers have users.
-    pub fn len(&self) -> usize {
-        self.counts.len()
+    /// Numbers that have users.
+    pub fn users(&self) -> usize {
+        self.counts.keys()
     }
 
     /// `number` has a user more.

@@ -29,8 +29,8 @@ impl<V: Copy + Default> Table<V> {
         }
     }
 
-    /// How many keys it holds.
-    pub fn len(&self) -> usize {
+    /// Keys that it holds.
+    pub fn keys(&self) -> usize {
         self.used
     }
 

@@ -4,7 +4,7 @@ use crate::ids::{ArrayId, ColumnId, StripeId};
 use crate::layout::{Extent, Ranges};
 use crate::raid::volume::Volumes;
 use raidlab_io::ByteRange;
-use raidlab_kernel::Table;
+use raidlab_kernel::{Divider, Table};
 use raidlab_models::{ArrayLine, GroupId, ReferenceCounts, SlotId, SsdCache};
 
 /// Where the slots of an SSD cache lie on its SSDs.
@@ -13,7 +13,7 @@ pub(crate) struct SlotLayout {
     /// The array of the SSDs.
     pub array: ArrayId,
     /// Bytes of a line.
-    pub line: u64,
+    pub line: Divider,
     /// Lines in a stripe of the SSDs.
     pub columns: u64,
     /// Bytes of a unit of the array, if a line has several.
@@ -81,7 +81,7 @@ impl Redirect {
 
     /// Bytes of a line.
     pub fn line_bytes(&self) -> u64 {
-        self.slots.line
+        u64::from(self.slots.line.get())
     }
 
     /// The lines of a range.

@@ -25,11 +25,11 @@ use crate::raid::Raid;
 use crate::raid::redirect::{NewData, Redirect, SlotLayout};
 use crate::raid::volume::Volume;
 use crate::ssd_cache::sequential::Sequential;
-use crate::ssd_cache::shadow::{BATCH, Decisions};
-use crate::state::load::{Load, Request};
+use crate::ssd_cache::shadow::{BATCH, Decisions, Shadow};
+use crate::state::load::Load;
 use crate::state::owner::OwnerOf;
 use raidlab_io::{IoId, Op};
-use raidlab_kernel::{Nanos, Table, Time};
+use raidlab_kernel::{Divider, Nanos, Table, Time};
 use raidlab_models::{ArrayLine, DeviceParams, Lookup, SsdCache, SsdCacheParams};
 
 /// Lines being written back to each of the array's drives at once. Assumed: enough to keep a
@@ -81,7 +81,7 @@ pub(crate) struct CachePolicy {
     /// workload.
     lapse: u32,
     shadows: Table<WorkloadId, Option<Load>>,
-    batch: Vec<Request>,
+    batch: Vec<Shadow>,
     /// Lines that a request has made hot, the next one last.
     hot: Vec<ArrayLine>,
     /// What of its loads is a stream that no line of moves to the SSDs.
@@ -119,6 +119,8 @@ pub(crate) fn build(
     if fast.geometry().unit() != line || fast.geometry().parities() > 0 {
         return Err(format!("a stripe unit of {line} bytes, without parity"));
     }
+    let divider = u32::try_from(line).map(Divider::new);
+    let divider = divider.map_err(|_| format!("a line of {line} bytes; less than 4 GiB"))?;
     let params = SsdCacheParams {
         slots: u32::try_from(fast.geometry().capacity() / line).unwrap_or(u32::MAX),
         lines,
@@ -131,7 +133,10 @@ pub(crate) fn build(
         (false, host) if host.through => NewData::ToBoth,
         (false, _) => NewData::Bypass,
     };
-    let decisions = Decisions { line, new_data };
+    let decisions = Decisions {
+        line: divider,
+        new_data,
+    };
     let map = if tier.warm {
         warm::warm(params, decisions, tier.half_life_ns, plan, index)?
     } else {
@@ -139,7 +144,7 @@ pub(crate) fn build(
     };
     let slots = SlotLayout {
         array: ArrayId::new(tier.array),
-        line,
+        line: divider,
         columns: u64::from(fast.geometry().columns()),
         unit: (own.geometry().parities() > 0).then_some(own.geometry().unit()),
     };

@@ -6,44 +6,69 @@ use crate::raid::redirect::NewData;
 use crate::ssd_cache::CachePolicy;
 use crate::state::load::Request;
 use raidlab_io::Op;
+use raidlab_kernel::Divider;
 use raidlab_models::{ArrayLine, CopyEnd, Lookup, SsdCache};
 
 /// Requests that are looked up beside each other.
 pub(crate) const BATCH: usize = 32;
 
+/// A request that moves no data: the lines that it looks up.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Shadow {
+    first: ArrayLine,
+    lines: u32,
+    op: Op,
+}
+
+impl Shadow {
+    fn lines(self) -> impl Iterator<Item = ArrayLine> + Clone {
+        self.first.row(self.lines)
+    }
+}
+
 /// What requests decide of an SSD cache, without their data.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Decisions {
     /// Bytes of a line.
-    pub line: u64,
+    pub line: Divider,
     /// What the SSD cache does with writes.
     pub new_data: NewData,
 }
 
 impl Decisions {
-    /// Brings near the processor what these requests look at.
-    pub(crate) fn fetch(self, map: &SsdCache, requests: &[Request]) {
-        let lines = requests
-            .iter()
-            .map(|r| ArrayLine::all_of(r.range(), self.line));
-        map.fetch(lines.flatten());
+    /// A request without its data.
+    #[inline]
+    pub(crate) fn shadow(self, request: &Request) -> Shadow {
+        let (offset, bytes) = (request.offset, request.bytes);
+        let first = ArrayLine::of(offset, self.line);
+        let last = ArrayLine::of(offset + bytes.max(1) - 1, self.line);
+        Shadow {
+            first,
+            lines: last.since(first) + 1,
+            op: request.op,
+        }
     }
 
     /// A request that moves no data; lines that it makes hot are here at once, if there is `room`
     /// for their copies.
-    pub(crate) fn imagine(self, map: &mut SsdCache, request: &Request, room: bool) {
-        for line in ArrayLine::all_of(request.range(), self.line) {
+    pub(crate) fn imagine(self, map: &mut SsdCache, shadow: Shadow, room: bool) {
+        for line in shadow.lines() {
             let lookup = map.access(line);
             if lookup == Lookup::Hot && room {
                 if let Some(slot) = map.begin(line) {
                     map.arrived(slot, CopyEnd::Whole);
                 }
             }
-            if request.op == Op::Write {
+            if shadow.op == Op::Write {
                 self.new_data.imagine(map, line);
             }
         }
     }
+}
+
+/// Brings near the processor what these look at.
+pub(crate) fn fetch(map: &SsdCache, shadows: &[Shadow]) {
+    map.fetch(shadows.iter().flat_map(|shadow| shadow.lines()));
 }
 
 /// Writes the next line back that should be, at once.
@@ -65,14 +90,15 @@ impl CachePolicy {
         let mut left = self.lapse as usize - 1;
         while left > 0 {
             self.batch.clear();
-            let drawn = std::iter::from_fn(|| load.next(thread));
-            self.batch.extend(drawn.take(left.min(BATCH)));
+            let drawn = std::iter::from_fn(|| load.next(thread)).take(left.min(BATCH));
+            let shadows = drawn.map(|request| self.decisions.shadow(&request));
+            self.batch.extend(shadows);
             if self.batch.is_empty() {
                 return;
             }
-            self.decisions.fetch(map, &self.batch);
-            for request in &self.batch {
-                self.decisions.imagine(map, request, room);
+            fetch(map, &self.batch);
+            for &shadow in &self.batch {
+                self.decisions.imagine(map, shadow, room);
             }
             left -= self.batch.len();
         }

@@ -6,8 +6,8 @@
 //! and then takes the place of another.
 
 use crate::plan::{Arrival, Plan, WorkloadPlan};
-use crate::ssd_cache::shadow::{BATCH, Decisions, imagine_cleaned};
-use crate::state::load::{Load, Request};
+use crate::ssd_cache::shadow::{BATCH, Decisions, Shadow, fetch, imagine_cleaned};
+use crate::state::load::Load;
 use raidlab_kernel::Nanos;
 use raidlab_models::{Memo, SsdCache, SsdCacheParams};
 
@@ -67,7 +67,7 @@ pub(crate) fn warm(
     let rate = rate(
         &loads,
         &params,
-        decisions.line,
+        u64::from(decisions.line.get()),
         plan.arrays[index].drives.len(),
     );
     let history = History {
@@ -104,7 +104,7 @@ impl History {
     fn rounds(&self) -> u64 {
         let half_life = self.half_life as f64 / self.loads.len().max(1) as f64;
         let wanted = self.loads.iter().map(|load| {
-            let lines = |bytes: u64| bytes as f64 / self.decisions.line as f64;
+            let lines = |bytes: u64| bytes as f64 / f64::from(self.decisions.line.get());
             let each = lines(load.block_bytes).max(1.0);
             // Accesses to each line of `bytes` bytes with each request.
             let frequency = |share: f64, bytes| share * each / lines(bytes).max(1.0);
@@ -130,17 +130,18 @@ impl History {
             .collect();
         let rounds = self.rounds();
         let mut until_halved = self.half_life;
-        let mut batch: Vec<Request> = Vec::with_capacity(BATCH + loads.len());
+        let mut batch: Vec<Shadow> = Vec::with_capacity(BATCH + loads.len());
         let mut thread: u32 = 0;
         for round in 1..=rounds {
             for (load, plan) in loads.iter_mut().zip(&self.loads) {
-                batch.extend(load.next(thread % plan.threads));
+                let drawn = load.next(thread % plan.threads);
+                batch.extend(drawn.map(|request| self.decisions.shadow(&request)));
             }
             thread = thread.wrapping_add(1);
             if batch.len() >= BATCH || round == rounds {
-                self.decisions.fetch(&map, &batch);
-                for request in batch.drain(..) {
-                    self.decisions.imagine(&mut map, &request, true);
+                fetch(&map, &batch);
+                for shadow in batch.drain(..) {
+                    self.decisions.imagine(&mut map, shadow, true);
                     while imagine_cleaned(&mut map) {}
                     until_halved -= 1;
                     if until_halved == 0 {
@@ -159,6 +160,7 @@ mod tests {
     use super::*;
     use crate::plan::{Access, HotSpotPlan};
     use crate::raid::redirect::NewData;
+    use raidlab_kernel::Divider;
     use raidlab_models::ArrayLine;
 
     const LINE: u64 = 65_536;
@@ -196,7 +198,7 @@ mod tests {
                 dirty_share: 0.5,
             },
             decisions: Decisions {
-                line: LINE,
+                line: Divider::new(LINE as u32),
                 new_data: NewData::ToSsds,
             },
             half_life,
@@ -211,9 +213,11 @@ mod tests {
         let mut hits = 0;
         for request in 1..=requests {
             let access = load.next(0).unwrap();
-            let line = ArrayLine::of(access.offset, LINE);
+            let line = ArrayLine::of(access.offset, history.decisions.line);
             hits += u64::from(map.slot(line).is_some());
-            history.decisions.imagine(map, &access, true);
+            history
+                .decisions
+                .imagine(map, history.decisions.shadow(&access), true);
             while imagine_cleaned(map) {}
             if request % history.half_life == 0 {
                 map.halve_counts();

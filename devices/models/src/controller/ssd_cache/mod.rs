@@ -234,8 +234,7 @@ impl SsdCache {
             };
         };
         match self.state(slot) {
-            State::Clean => self.use_clean(slot),
-            State::Dirty => self.use_dirty(slot),
+            state @ (State::Clean | State::Dirty) => self.marks[slot] = self.clock.next(state),
             State::Leaving | State::Renewed => {}
             State::Free | State::Coming | State::Spoiled => return Lookup::Cold,
         }

@@ -92,7 +92,7 @@ impl Oldest {
             return None;
         }
         self.first_at_rest(marks, pins).or_else(|| {
-            self.look_for(marks, self.wanted + pins.len());
+            self.look_for(marks, self.wanted + pins.users());
             self.first_at_rest(marks, pins)
         })
     }
