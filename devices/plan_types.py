@@ -61,7 +61,7 @@ class BytePowerParams(TypedDict):
     idle_w: float
 
 
-CacheReadAhead: TypeAlias = Literal["none", "adaptive", "always"]
+CacheReadAhead: TypeAlias = Literal["none", "adaptive", "always", "behind_each"]
 
 
 class Cap(TypedDict):

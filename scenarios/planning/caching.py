@@ -39,7 +39,7 @@ _BYPASS = {"write": "write-through", "read_ahead": "none", "io_cache": "direct"}
 
 _READ_AHEAD_ALONE: Final[PolicyPlan] = {
     "write": "write_through",
-    "read_ahead": "always",
+    "read_ahead": "behind_each",
     "keep_reads": False,
 }
 """What a chipset's driver does with its memory."""

@@ -367,6 +367,9 @@ def _of_loads(scenario: Scenario) -> Iterator[Suspect]:
         for number, load in enumerate(loads[: len(written)]):
 
             def alone(tree: ScenarioTree, number: int = number) -> None:
+                # Those that stay keep the names that their places gave them.
+                for place, other in enumerate(tree["workload"]):
+                    other.setdefault("name", f"workload-{place}")
                 del tree["workload"][number]
 
             yield Suspect(

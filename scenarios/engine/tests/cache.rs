@@ -212,7 +212,7 @@ fn one_read_for_each_drive_does_not_keep_them_at_work() {
 /// was in flight has come.
 #[test]
 fn a_write_waits_for_read_ahead_and_no_longer() {
-    let mut value = cached("raid0", 2, "write_back", "always");
+    let mut value = cached("raid0", 2, "write_back", "behind_each");
     value["controllers"][0]["cache"]["bytes"] = json!(48 * 4096);
     let load = &mut value["workloads"][0];
     load["read_share"] = json!(0.5);
@@ -267,6 +267,7 @@ fn mixed_loads_are_accounted_for_on_every_level() {
         for (write, ahead, keep) in [
             ("write_back", "adaptive", true),
             ("write_through", "always", true),
+            ("write_back", "behind_each", false),
             ("always_write_back", "none", false),
         ] {
             let mut value = cached(level, drives, write, ahead);

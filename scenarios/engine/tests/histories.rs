@@ -134,7 +134,7 @@ fn histories() -> impl Strategy<Value = History> {
                 "right_asymmetric",
             ]),
             prop::sample::select(vec!["write_through", "write_back", "always_write_back"]),
-            prop::sample::select(vec!["none", "adaptive", "always"]),
+            prop::sample::select(vec!["none", "adaptive", "always", "behind_each"]),
             any::<bool>(),
             any::<bool>(),
             prop_oneof![3 => Just(0u64), 1 => 1u64..3000],

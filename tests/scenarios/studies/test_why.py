@@ -81,6 +81,22 @@ def test_a_healthy_system_has_no_cause(name: str) -> None:
     assert found.limits and found.limits[0] in found.sentence
 
 
+def test_loads_without_names_keep_the_rates_that_are_theirs() -> None:
+    """An SSD is no faster without a disk that it shares nothing with."""
+    load = {"rw": "randread", "block_size": "4 KiB", "outstanding": 4}
+    tree = {
+        "array": [
+            {"name": "slow", "drives": drives("generic-7200rpm")},
+            {"name": "fast", "drives": drives("s4610-480")},
+        ],
+        "workload": [{"target": "slow"} | load, {"target": "fast"} | load],
+        "run": SHORT,
+    }
+    found = diagnosed(tree)
+    assert not found.causes
+    assert sum("neighbour" in each for each in found.tried) == len(tree["workload"])
+
+
 def test_a_cause_that_is_removed_by_hand_is_gone() -> None:
     tree = PLANTED["bitmap"]
     array = tree["array"][0] | {"bitmap": "none"}

@@ -553,8 +553,11 @@ pub enum ReadAhead {
     None,
     /// Behind a sequential stream whose reader does not saturate the drives by itself.
     Adaptive,
-    /// Behind every read.
+    /// Each read brings its stripe unit to the end; behind a sequential stream, whatever its reader
+    /// has in flight.
     Always,
+    /// Behind every read, as a chipset's driver does.
+    BehindEach,
 }
 
 /// How a controller's cache serves an array.

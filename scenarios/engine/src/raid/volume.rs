@@ -60,6 +60,12 @@ impl Volume {
         u64::from(self.geometry.columns()) * self.geometry.unit()
     }
 
+    /// These bytes and the rest of the stripe unit in which they end.
+    pub fn to_end_of_unit(&self, range: ByteRange) -> ByteRange {
+        let end = range.end().next_multiple_of(self.geometry.unit());
+        ByteRange::between(range.offset, end.min(self.geometry.capacity()))
+    }
+
     /// Its places, and the drives that stand there.
     #[inline]
     pub fn places(&self) -> &Places {

@@ -46,7 +46,8 @@ impl ControllerCache {
                 in_a_row >= IN_A_ROW
                     && (level <= SHALLOW || level * range.bytes <= STRIPES * stripe)
             }
-            ReadAhead::Always => true,
+            ReadAhead::Always => in_a_row >= IN_A_ROW,
+            ReadAhead::BehindEach => true,
         };
         if wanted {
             self.read_on(stripes, path, array, stream as u32, now);

@@ -122,7 +122,8 @@ impl ControllerCache {
         };
         let mark = path.agenda.mark();
         let keep = caching.keep_reads;
-        let ahead = caching.read_ahead != ReadAhead::None;
+        let policy = caching.read_ahead;
+        let ahead = policy != ReadAhead::None;
         let found = self.look_up(stripes, path, id);
         // One that has waited was a miss, and is counted.
         if path.ios[id].stage == Stage::TakenUp {
@@ -145,11 +146,11 @@ impl ControllerCache {
                     .push(&mut path.ios, id);
             }
             Found::Some | Found::None => {
-                let job = if keep {
-                    self.fill(stripes, path, array, range, now)
-                } else {
-                    None
+                let brought = match policy {
+                    ReadAhead::Always => Some(stripes.state().volume(array).to_end_of_unit(range)),
+                    _ => keep.then_some(range),
                 };
+                let job = brought.and_then(|range| self.fill(stripes, path, array, range, now));
                 if path.agenda.rose(mark) {
                     path.agenda.below(mark, CacheCall::Asked(id, job));
                 } else {
