@@ -120,6 +120,10 @@ class PreconditioningTable(Table):
             yield Fault("written", "0 B", "above 0 B; left out: until nothing changes any more")
 
 
+_ANY_STRIPE_UNIT = frozenset({"independent", "jbod", "raid0", "raid1"})
+"""Levels that units of any size divide, or none at all; mdadm(8) says so of `--chunk`."""
+
+
 class ArrayTable(CacheSettings):
     """`[[array]]`. Its settings of the controller's cache count instead of the controller's."""
 
@@ -182,6 +186,9 @@ class ArrayTable(CacheSettings):
         if self.stripe_unit == 0 or self.stripe_unit % 512:
             allowed = 'a multiple of 512 B, at least 512 B, such as "64 KiB"'
             yield Fault("stripe_unit", f"{self.stripe_unit} B", allowed)
+        elif self.stripe_unit.bit_count() > 1 and self.level not in _ANY_STRIPE_UNIT:
+            allowed = f'a power of two, such as "64 KiB", as {self.level} of controllers and md has'
+            yield Fault("stripe_unit", format_size(self.stripe_unit), allowed)
         if self.spans is not None and self.level not in ("raid50", "raid60"):
             yield Fault("spans", self.spans, "left out: only raid50 and raid60 have spans")
         if self.declustered is not None:

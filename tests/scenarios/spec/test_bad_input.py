@@ -58,6 +58,11 @@ def faults_of(scenario):
         ({"workload__0__area": "0 B"}, "workload.0.area", "above 0 B"),
         ({"array__0__stripe_unit": "0 B"}, "array.0.stripe_unit", "multiple of 512 B"),
         ({"array__0__stripe_unit": "1000 B"}, "array.0.stripe_unit", "multiple of 512 B"),
+        (
+            {"array__0__stripe_unit": "100 KiB", "array__0__level": "raid5"},
+            "array.0.stripe_unit",
+            "a power of two",
+        ),
         ({"workload__0__buffered": True}, "workload.0.buffered", "no [page_cache]"),
         ({"workload__0__compressible": "120 %"}, "workload.0.compressible", "a share from 0 to 1"),
         ({"workload__0__area": "401 GB"}, "workload.0.area", "at most"),
