@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -24,6 +25,7 @@ _HOLE = 1.5
 """Intervals between two samples from which on something lacks."""
 _FIRST_YEARS = 366 * clock.DAY
 """Seconds from 1970 on, below which a time is one without a year."""
+_VMSTAT = re.compile(r"^procs\b.*\bmemory\b.*\bswap\b", re.MULTILINE)
 _SURE_SCORE = 0.15
 """How sure a reader has to be."""
 _LISTED = 20
@@ -154,11 +156,19 @@ def recognised(source: Source) -> Reader:
     if best[0] < _SURE_SCORE:
         names = ", ".join(reader.name for reader in READERS)
         first = next((line.strip() for line in head.splitlines() if line.strip()), "")
+        if _VMSTAT.search(head):
+            raise RefusedError(
+                "vmstat's totals of all devices", remedy="iostat -x 1 and vmstat -d 1 name devices"
+            )
         raise RefusedError(
             f"no known output of a monitoring tool; it begins with {first[:60]!r}",
-            remedy=f"--format says which it is: {names}",
+            remedy=f"if it is one of these, --format says which: {names}",
         )
     return best[2]
+
+
+def _why_no_file(path: Path) -> str:
+    return "a folder: its files are wanted" if path.is_dir() else "no such file"
 
 
 def reader_named(name: str) -> Reader:
@@ -199,7 +209,7 @@ def import_monitoring(
     missing = [path for path in paths if not path.is_file() and not path.is_fifo()]
     if missing or not paths:
         raise SpecError(
-            [f for path in missing for f in unreadable(path, "no such file").faults]
+            [f for path in missing for f in unreadable(path, _why_no_file(path)).faults]
             or [Fault("", None, "a file that a monitoring tool printed")]
         )
     sources = [Source(path) for path in paths]

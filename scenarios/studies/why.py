@@ -16,6 +16,7 @@ from typing import Final
 from raidlab.devices.faults import Fault, SpecError
 from raidlab.devices.trees import Document
 from raidlab.scenarios.planning.scenario import Scenario
+from raidlab.scenarios.results.asked import in_words
 from raidlab.scenarios.results.result import Result
 from raidlab.scenarios.results.row import Row, latency_at
 from raidlab.scenarios.results.student import t_975
@@ -175,7 +176,7 @@ def why(
     return Diagnosis(
         scenario.title,
         tuple(causes),
-        tuple(dict.fromkeys(row["bottleneck"] or "nothing" for row in base.results)),
+        _limits(base.results),
         tuple(f"{each.code}: {each.subject}: {percent(_pct(gain))}" for each, *_, gain in tried),
         tuple(set_aside),
         base.warnings,
@@ -184,6 +185,20 @@ def why(
         if measured is None
         else explain(scenario, measured, seed=seed, workers=workers, store=store),
     )
+
+
+def _limits(rows: Sequence[Row]) -> tuple[str, ...]:
+    """What bounds each row; of several loads or points, which is meant."""
+    found = tuple(dict.fromkeys(row["bottleneck"] or "nothing" for row in rows))
+    if len(found) == 1:
+        return found
+    several = len({row["workload"] for row in rows}) > 1
+    loads = [f"{row['workload']}, " if several else "" for row in rows]
+    said = [
+        f"{row['bottleneck'] or 'nothing'} ({load}{in_words(row)})"
+        for row, load in zip(rows, loads, strict=True)
+    ]
+    return tuple(dict.fromkeys(said))
 
 
 def _mechanism_first(causes: list[Cause]) -> list[Cause]:

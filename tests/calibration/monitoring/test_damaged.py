@@ -58,3 +58,20 @@ def test_a_damaged_capture_gives_a_result_or_a_refusal(path: Path, tmp_path: Pat
                 load_of(found)
             except SpecError:
                 continue
+
+
+def test_what_is_no_capture_is_refused_by_what_it_is(tmp_path: Path) -> None:
+    with pytest.raises(SpecError) as caught:
+        import_monitoring([tmp_path, tmp_path / "none"])
+    assert [fault.allowed for fault in caught.value.faults] == [
+        "a folder: its files are wanted",
+        "no such file",
+    ]
+    totals = tmp_path / "vmstat.txt"
+    totals.write_text(
+        "procs -----------memory---------- ---swap-- -----io---- -system-- ------cpu-----\n"
+        " r  b   swpd   free   buff  cache   si   so    bi    bo   in   cs us sy id wa st\n"
+        " 1  0      0 812345 123456 654321    0    0    12    34  100  200  1  0 99  0  0\n"
+    )
+    refused = import_monitoring([totals]).refused
+    assert refused is not None and "vmstat's totals of all devices" in str(refused)

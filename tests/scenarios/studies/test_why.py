@@ -95,6 +95,7 @@ def test_loads_without_names_keep_the_rates_that_are_theirs() -> None:
     found = diagnosed(tree)
     assert not found.causes
     assert sum("neighbour" in each for each in found.tried) == len(tree["workload"])
+    assert found.limits[0].endswith(" (workload-0, 4 outstanding)")
 
 
 def test_a_cause_that_is_removed_by_hand_is_gone() -> None:
