@@ -22,7 +22,7 @@ def row(read_ahead: str, rw: str, **load: Any):
 
 
 def test_a_random_read_costs_the_rest_of_its_unit():
-    """Seven places of eight have 8 to 56 KiB behind them, 28 KiB in the mean: 0.25 ms."""
+    """Seven places of eight have 8 to 56 KiB behind them, 28 KiB on average: 0.25 ms."""
     none, always = (1e3 / row(each, "randread", outstanding=1).iops for each in ("none", "always"))
     rest_ms = 28 * 1024 / 113e6 * 1e3
     assert always - none == pytest.approx(rest_ms, rel=0.25)

@@ -178,9 +178,10 @@ def test_a_queue_that_is_full_is_reported_where_drives_have_room() -> None:
     assert many["iops"] == pytest.approx(few["iops"], rel=0.02)
 
 
-def _behind_a_cache(**load: Any) -> Row:
+def _behind_a_cache(read_ahead: str = "always", **load: Any) -> Row:
+    controller = {"model": "lsi2208-1g-3.0", "write": "write-back", "read_ahead": read_ahead}
     tree = {
-        "controller": {"model": "lsi2208-1g-3.0", "write": "write-back", "read_ahead": "always"},
+        "controller": controller,
         "array": [{"level": "raid5", "drives": [{"model": "sas-6g-hdd", "count": 8}]}],
         "workload": [{"block_size": "4 KiB", "area": "32 GB", **load}],
         "run": {"warm_up": "5 s", "duration": "2 s"},
@@ -202,14 +203,22 @@ def test_drives_that_a_cache_keeps_busy_do_not_hold_writes_up() -> None:
 
 
 @pytest.mark.parametrize(
-    "load", [{"rw": "randwrite"}, {"rw": "read", "block_size": "64 KiB"}, {"rw": "randread"}]
+    ("read_ahead", "load", "through_memory"),
+    [
+        ("always", {"rw": "randwrite"}, True),
+        ("always", {"rw": "read", "block_size": "64 KiB"}, True),
+        ("always", {"rw": "randread"}, True),
+        ("adaptive", {"rw": "randread"}, False),
+    ],
 )
-def test_drives_that_a_cache_waits_for_hold_up_what_waits_for_it(load: WorkloadTree) -> None:
-    """Writes wait for room in a full cache, reads for what is read ahead or read alone."""
-    row = _behind_a_cache(outstanding=16, **load)
+def test_drives_that_a_cache_waits_for_hold_up_what_waits_for_it(
+    read_ahead: str, load: WorkloadTree, through_memory: bool
+) -> None:
+    """Writes wait for room in a full cache, reads for units or streams that are read into it."""
+    row = _behind_a_cache(read_ahead, outstanding=16, **load)
     assert "sas-6g-hdd" in row["bottleneck"]
     waits = row["breakdown_us"].get("cache_wait", 0.0) > 0.5 * row["latency_us"]["mean"]
-    assert waits == (load["rw"] != "randread")
+    assert waits == through_memory
 
 
 def _gains(

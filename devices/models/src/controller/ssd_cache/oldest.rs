@@ -9,7 +9,7 @@ use super::{Mark, SlotId, State};
 use crate::controller::ReferenceCounts;
 use raidlab_kernel::Table;
 
-/// One slot of so many stands among the oldest after all marks were gone through.
+/// One slot of this many stands among the oldest after all marks were gone through.
 const SHARE: usize = 16;
 /// The oldest slots that are looked for at once, at least.
 const AT_LEAST: usize = 1024;
@@ -111,7 +111,7 @@ impl Oldest {
         found.map(|candidate| candidate.slot)
     }
 
-    /// Finds the oldest slots, `wanted` at least if there are so many.
+    /// Finds the oldest slots, at least `wanted` of them if there are.
     fn look_for(&mut self, marks: &Table<SlotId, Mark>, wanted: usize) {
         self.candidates.clear();
         let mut newest = Mark::LAST;
