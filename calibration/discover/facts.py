@@ -159,6 +159,14 @@ class Drive:
     drive_cache: str | None = None
     """`on`, `off`, `default`, `no volatile cache`."""
     volatile_write_cache: bool | None = None
+    protected: bool | None = None
+    """True if a capture names a capacitor against the loss of power."""
+    sleeps: bool | None = None
+    """True of an SSD that goes to sleep by itself: `apsta` of NVMe, DEVSLP of SATA."""
+    form: str | None = None
+    """Form factor, such as `m.2` or `2.5 inches`."""
+    zoned: str | None = None
+    """`device-managed`, `host-aware`, `host-managed` of a shingled disk."""
     scheduler: str | None = None
     requests: int | None = None
     max_io: str | None = None

@@ -175,6 +175,14 @@ def flag(text: object) -> bool | None:
     return None
 
 
+def zones(text: object) -> str | None:
+    """Who manages the zones of a shingled disk, as `host-managed`; None if it has none."""
+    found = re.search(r"(host|device|drive)[-_ ](managed|aware)", str(text or ""), re.IGNORECASE)
+    if found is None:
+        return None
+    return f"{found[1].lower().replace('drive', 'device')}-{found[2].lower()}"
+
+
 def on_off(text: object) -> str | None:
     """`on`, `off` or `default` of a setting of a drive's cache; None if it is none of them."""
     word = str(text or "").strip().lower()

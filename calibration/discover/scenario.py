@@ -441,7 +441,8 @@ def _models(
         switches = (", ncq = false" if unqueued and not behind else "") + _write_cache(drive, base)
         seen[_model(made, sheet, base, stem), switches, remark] += 1
         if assumed or match.quality in ("class", "ask"):
-            made.assume(f"{group.name}: {drive.model or 'a drive'} is taken as {base}")
+            doubt = f"; {match.doubt}" if assumed and match.doubt else ""
+            made.assume(f"{group.name}: {drive.model or 'a drive'} is taken as {base}{doubt}")
         elif drive.bytes is None and match.quality == "family":
             made.assume(f"{group.name}: no capture says the size of {match.text}: {base} stands in")
     rest = members - sum(seen.values())

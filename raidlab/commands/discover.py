@@ -56,11 +56,13 @@ def discover(
         _capture(capture, with_sources=bool(sources or out))
         return
     from raidlab.calibration.discover.machine import find
-    from raidlab.calibration.discover.matching import match_facts
+    from raidlab.calibration.discover.matching import doubts, match_facts
     from raidlab.calibration.discover.scenario import draft, files
 
     found = find(sources or [])
     matches = match_facts(found.facts)
+    for doubt in doubts(matches):
+        found.facts.warn("stand-in", doubt)
     made = draft(found.facts, out.stem) if out is not None else None
     _warn_of(found, made, wanted=out is not None)
     written = out if made is not None and not made.faults else None

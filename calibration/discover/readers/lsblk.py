@@ -20,6 +20,7 @@ from raidlab.calibration.discover.quantities import (
     raid_level,
     size,
     whole,
+    zones,
 )
 from raidlab.calibration.discover.readers.md import natural
 from raidlab.calibration.discover.vendors import is_controller_volume, is_virtual
@@ -207,6 +208,7 @@ def _drive(node: _Node) -> Drive:
         physical_sector=whole(node.get("phy-sec")),
         scheduler=known_text(node.get("sched")),
         requests=whole(node.get("rq-size")),
+        zoned=zones(node.get("zoned")),
     )
     if node.get("sched") == "none":
         found.scheduler = "none"

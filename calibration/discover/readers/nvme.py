@@ -159,6 +159,7 @@ def read_id(capture: Capture) -> Facts:
     for have, power in _identities(capture, facts):
         depth = whole(have.find("mdts"))
         cache = whole(have.find("vwc"))
+        sleeps = whole(have.find("apsta"))
         total = whole(re.sub(r"^.*\btotal\b", "", have.find("tnvmcap") or ""))
         model = known_text(have.find("mn"))
         virtual = is_virtual(None, model)
@@ -173,6 +174,7 @@ def read_id(capture: Capture) -> Facts:
                 virtual=True if virtual else None,
                 volatile_write_cache=None if cache is None else bool(cache & 1),
                 drive_cache=None if cache is None else None if cache & 1 else "no volatile cache",
+                sleeps=None if sleeps is None else bool(sleeps & 1),
                 max_transfer=binary(_LEAST_PAGE << depth) if depth else None,
                 max_power_w=power,
             )

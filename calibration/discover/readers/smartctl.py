@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Mapping
 
 from raidlab.calibration.discover.captures import Capture, Pairs, documents, pairs_of
 from raidlab.calibration.discover.facts import Drive, Facts
-from raidlab.calibration.discover.quantities import flag, interface, known_text, size, whole
+from raidlab.calibration.discover.quantities import (
+    flag,
+    interface,
+    known_text,
+    size,
+    whole,
+    zones,
+)
 from raidlab.calibration.discover.readers import nvme
 from raidlab.calibration.discover.vendors import is_controller_volume, is_virtual, vendor_and_model
 from raidlab.devices.trees import table_of, tables_of
@@ -104,6 +112,11 @@ def _of_json(value: Mapping[str, object]) -> Drive:
         percent_used=whole(value.get("scsi_percentage_used_endurance_indicator")),
     )
     _json_interface(drive, value)
+    drive.form = _form(table_of(value.get("form_factor")).get("name"))
+    drive.zoned = zones(json.dumps(value.get("zoned_device") or ""))
+    names = [str(each.get("name")) for each in tables_of(
+        table_of(value.get("ata_smart_attributes")).get("table"))]  # fmt: skip
+    drive.protected = True if _CAPACITOR.search("\n".join(names)) else None
     if isinstance(health, dict):
         have = Pairs()
         for key, each in health.items():
@@ -205,7 +218,20 @@ def _of_text(text: str, capture: Capture) -> Drive:
     drive.drive_cache = None if flag(cache) is None else "on" if flag(cache) else "off"
     _sectors(drive, have)
     _text_interface(drive, have, text)
+    drive.form = _form(have.find("Form Factor"))
+    drive.zoned = zones(have.find("Zoned Device", "Zone Model", "Zoned block device model"))
+    attributes = "\n".join(re.findall(r"^\s*\d+ ([A-Z][\w-]+)\s", text, re.MULTILINE))
+    drive.protected = True if _CAPACITOR.search(attributes) else None
     return drive
+
+
+_CAPACITOR = re.compile(r"^(Power_?Loss_(Cap|Prot)|PLP|.*Capacitor|Power_Fail_Health)", re.I | re.M)
+"""Attributes of SSDs that test their capacitor (drivedb.h of smartmontools)."""
+
+
+def _form(text: object) -> str | None:
+    """A form factor in lower case, such as `m.2` or `2.5 inches`."""
+    return (known_text(text) or "").lower() or None
 
 
 def _stated_bytes(have: Pairs) -> int | None:

@@ -20,6 +20,7 @@ from raidlab.calibration.discover.quantities import (
     raid_level,
     size,
     whole,
+    zones,
 )
 from raidlab.calibration.discover.readers.md import ALGORITHMS, natural
 from raidlab.calibration.discover.vendors import is_controller_volume, is_virtual
@@ -112,6 +113,7 @@ def _drive(name: str, have: Values, above: Values) -> Drive:
         queue_depth=depth,
         scheduler=_scheduler(have.get("queue/scheduler")),
         requests=whole(have.get("queue/nr_requests")),
+        zoned=zones(have.get("queue/zoned")),
         max_io=None if most is None else f"{most} KiB",
         sector=whole(have.get("queue/logical_block_size")),
         physical_sector=whole(have.get("queue/physical_block_size")),
