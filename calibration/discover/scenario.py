@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from raidlab.calibration.discover import policies
 from raidlab.calibration.discover.facts import Array, Controller, Drive, Facts
 from raidlab.calibration.discover.matching import match_controller, match_drive
 from raidlab.calibration.discover.members import guess, used_of_drives
@@ -45,6 +46,10 @@ class Draft:
     assumed: list[str] = field(default_factory=list)
     shown: Sequence[Drive] = ()
     """Every drive that captures show."""
+    behind: Sequence[Array] = ()
+    """Arrays behind the controller."""
+    cached: bool = False
+    """True if the controller has a cache, whose policies its arrays may have."""
     faults: list[str] = field(default_factory=list)
     """Why it cannot be loaded; empty if it can."""
 
@@ -82,9 +87,8 @@ def draft(facts: Facts, stem: str) -> Draft | None:
     if not groups:
         return None
     made = Draft(shown=facts.drives)
-    made.left_out = left_out
     for plainly in (False, True):
-        made.lines, made.sheets, made.assumed = [], {}, []
+        made.lines, made.sheets, made.assumed, made.left_out = [], {}, [], [*left_out]
         _write(made, facts, controller, groups, stem, plainly=plainly)
         made.faults = check(made, stem)
         if not made.faults:
@@ -355,6 +359,7 @@ def _controller(
     made: Draft, controller: Controller, groups: Sequence[_Group], stem: str, *, plainly: bool
 ) -> None:
     arrays = [g.array for g in groups if g.array is not None and g.array.controller is not None]
+    made.behind = arrays
     match = match_controller(controller, "controller")
     caching = any("back" in (each.write_policy or "") for each in arrays)
     if match.device is None and caching and not controller.cache:
@@ -371,29 +376,16 @@ def _controller(
         "[controller]",
         f'model = "{_model(made, sheet, base, stem)}"  {file}: {match.quality}, {match.reason}',
     ]
-    cached = isinstance(spec, ControllerSpec) and spec.cache is not None
-    if plainly or not arrays or not cached:
+    made.cached = isinstance(spec, ControllerSpec) and spec.cache is not None and not plainly
+    if not arrays or not made.cached:
         made.lines.append("")
         return
-    first = arrays[0]
     backup = backup_of(controller)
     if backup is not None:
         made.lines.append(
             f'backup = "{backup}"  {file}: {controller.backup_state or controller.backup}'
         )
-    running = first.write_policy_now or first.write_policy
-    if running is not None:
-        planned = "" if first.write_policy in (None, running) else f"; set is {first.write_policy}"
-        made.lines.append(f'write = "{running}"  {file}{planned}')
-    ahead = {True: "always", False: "none", "adaptive": "adaptive"}.get(first.read_ahead or False)
-    if first.read_ahead is not None and ahead is not None:
-        made.lines.append(f'read_ahead = "{ahead}"  {file}')
-    if first.io_policy is not None:
-        made.lines.append(f'io_cache = "{first.io_policy}"  {file}')
-    if first.drive_cache in ("on", "off"):
-        made.lines.append(f"disk_cache = {str(first.drive_cache == 'on').lower()}  {file}")
-    if len({(each.write_policy_now, each.read_ahead) for each in arrays}) > 1:
-        made.left_out.append("cache policies of the other volumes: a scenario has one for all")
+    made.lines += policies.shared(arrays)
     made.lines.append("")
 
 
@@ -501,6 +493,7 @@ def _settings(
         rate = controller.rebuild_rate_percent
         if rate and not plainly:
             made.lines.append(f"rebuild_rate = {rate / 100:g}  # read from {controller.read_from}")
+        made.lines += policies.own(array, made.behind) if made.cached else []
 
 
 def _degraded(made: Draft, group: _Group, arrays: int) -> None:
