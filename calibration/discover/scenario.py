@@ -16,7 +16,7 @@ from pathlib import Path
 from raidlab.calibration.discover import policies
 from raidlab.calibration.discover.facts import Array, Controller, Drive, Facts
 from raidlab.calibration.discover.matching import match_controller, match_drive
-from raidlab.calibration.discover.members import guess, used_of_drives
+from raidlab.calibration.discover.members import guess, places_lacking, used_of_drives
 from raidlab.calibration.discover.merging import base_drive, device_name
 from raidlab.calibration.discover.sheets import (
     Sheet,
@@ -505,14 +505,16 @@ def _degraded(made: Draft, group: _Group, arrays: int) -> None:
     lacking = lacking or len(array.failed or [])
     if array.state in ("degraded", "rebuilding", "partially degraded"):
         lacking = lacking or 1
-    places = _places(array, lacking)
+    places, known = places_lacking(array, made.shown, lacking)
     fail = places[: level_facts(group.level).bears(array.members)]
     if len(fail) < len(places):
         made.left_out.append(f"{len(places) - len(fail)} of {len(places)} drives that {group.name}"
                              " lacks: it would lose data")  # fmt: skip
     for drive in fail:
+        where = "" if drive in known else ", assumed: no capture says which"
         made.lines += [
-            f"[[event]]  # {array.state}: place {drive}, from 0 on, read from {array.read_from}",
+            f"[[event]]  # {array.state}: place {drive}, from 0 on{where}, read from"
+            f" {array.read_from}",
             'at = "0 s"', 'action = "fail-drive"', f"drive = {drive}",
         ]  # fmt: skip
         if arrays > 1:
@@ -520,12 +522,3 @@ def _degraded(made: Draft, group: _Group, arrays: int) -> None:
         made.lines.append("")
     if array.state == "rebuilding" and fail:
         made.left_out.append(f"the rebuild of {group.name}: the array is degraded here")
-
-
-def _places(array: Array, lacking: int) -> list[int]:
-    """Places of the drives that an array lacks, as captures number them; else the first."""
-    listed = array.drives or []
-    known = array.lacking or [listed.index(e) for e in array.failed or [] if e in listed]
-    places = [each for each in known if each < (array.members or 0)]
-    others = [each for each in range(array.members or 0) if each not in places]
-    return [*places, *others[: max(0, lacking - len(places))]]

@@ -328,10 +328,12 @@ def _of_export(lines: Sequence[str]) -> Array:
     )
     spares = [devices.get(name, name) for name, role in roles.items() if role == "spare"]
     level = raid_level(have.find("MD_LEVEL"))
+    taken, members = {place for place, _ in placed}, whole(have.find("MD_DEVICES"))
     return Array(
         name=have.find("MD_DEVNAME") or (have.find("MD_NAME") or "").rpartition(":")[2] or None,
         level=level,
-        members=whole(have.find("MD_DEVICES")),
+        members=members,
+        lacking=[at for at in range(members or 0) if taken and at not in taken] or None,
         metadata=have.find("MD_METADATA"),
         drives=[name for _, name in placed] or None,
         spares=spares or None,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Final
 
 from raidlab.calibration.discover.captures import Pairs, text_of
 from raidlab.calibration.discover.facts import Array, Drive
@@ -33,6 +34,8 @@ _DRIVE_STATES = {
     "ugshld": "shielded", "hspshld": "shielded", "ugsp": "unassigned", "f": "foreign",
     "frgn": "foreign", "foreign": "foreign", "sed lock": "locked", "ubunsp": "unconfigured bad",
 }  # fmt: skip
+AWAY: Final = ("missing", "failed", "offline", "rebuilding", "unconfigured bad")
+"""States of a drive in whose place an array lacks data."""
 _ARRAY_STATES = {
     "optl": "optimal", "dgrd": "degraded", "pdgd": "partially degraded", "ofln": "offline",
     "rec": "recovery",

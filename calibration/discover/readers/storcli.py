@@ -337,7 +337,8 @@ def _arrays(
         slots = [slot for row in section.rows if (slot := _slot(row)) and "Intf" in row]
         if slots:
             members[match["v"]] = slots
-    topology = [row for s in answer.sections for row in s.rows if "Arr" in row and "Row" in row]
+    topology = [row for section in answer.sections for row in section.rows
+                if "Row" in row and ("Arr" in row or "Span" in row)]  # fmt: skip
     seen: set[str] = set()
     for section in answer.sections:
         for row in section.rows:
@@ -363,19 +364,24 @@ def _members(
     slots = listed or [each.slot or "" for each in group]
     array.drives = [slot for slot in slots if slot not in spares] or None
     own = [row for row in topology if str(row.get("DG", "")).strip() == array.group]
-    places = [row for row in own if (text_of(row, "Type") or "").upper() == "DRIVE"]
-    missing = [row for row in places if (text_of(row, "State") or "").lower().startswith("msng")]
-    groups = {text_of(row, "Arr") for row in places}
+    places = [row for row in own if (text_of(row, "Type") or "").upper() == "DRIVE"
+              and text_of(row, "Row") is not None]  # fmt: skip
+    groups = {text_of(row, "Arr", "Span") for row in places}
     if array.spans is None and len(groups) > 1:
         array.spans = len(groups)
     if array.spans and array.members_per_span:
         array.members = array.spans * array.members_per_span
     elif places:
-        array.members = len([row for row in places if text_of(row, "Row") is not None])
+        array.members = len(places)
     elif array.drives:
         array.members = len(array.drives)
-    if missing:
-        array.missing = len(missing)
+    states = [megaraid.drive_state(text_of(row, "State")) for row in places]
+    array.missing = states.count("missing") or None
+    array.lacking = [at for at, each in enumerate(states) if each in megaraid.AWAY] or None
+    seated = [slot for row in places if (slot := _slot(row)) is not None]
+    if places and sorted(seated) == sorted(array.drives or seated):
+        # Rows of the topology stand in the order of spans and places.
+        array.drives = seated or None
     failed = [each.slot or "" for each in group if each.state in ("failed", "offline")]
     array.failed = failed or None
     array.spares = spares or None

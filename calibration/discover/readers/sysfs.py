@@ -22,7 +22,7 @@ from raidlab.calibration.discover.quantities import (
     whole,
     zones,
 )
-from raidlab.calibration.discover.readers.md import ALGORITHMS, natural
+from raidlab.calibration.discover.readers.md import ALGORITHMS
 from raidlab.calibration.discover.vendors import is_controller_volume, is_virtual
 
 _LINE = re.compile(
@@ -186,6 +186,8 @@ def _array(name: str, have: Values) -> Array:
     elif level in ("raid5", "raid6", "raid4") and layout is not None:
         found.layout = ALGORITHMS.get(layout)
     slots = {key: value for key, value in have.items() if re.match(r"md/dev-[^/]+/slot$", key)}
-    placed = [key.split("/")[1][4:] for key, value in slots.items() if value.isdigit()]
-    found.drives = sorted(placed, key=natural) or None
+    placed = {int(value): key.split("/")[1][4:] for key, value in slots.items() if value.isdigit()}
+    found.drives = [placed[place] for place in sorted(placed)] or None
+    if placed and degraded and members is not None and len(placed) == members - degraded:
+        found.lacking = [place for place in range(members) if place not in placed] or None
     return found
