@@ -27,6 +27,7 @@ from raidlab.calibration.discover.sheets import (
 )
 from raidlab.devices.catalogue import find
 from raidlab.devices.controller import ControllerSpec
+from raidlab.devices.copies import CopyLayout
 from raidlab.devices.faults import SpecError
 from raidlab.devices.levels import facts as level_facts
 from raidlab.devices.schema import DriveOptions, DriveSpec
@@ -273,11 +274,21 @@ def _drives_of(array: Array, facts: Facts) -> list[Drive]:
 
 def _level(array: Array) -> str:
     level, members = array.level or "jbod", array.members or 1
+    if level == "raid10" and array.controller is None and _layout(array, members) is not None:
+        return level
     if level in ("raid10", "raid1e") and members % 2:
         return "raid1e"
     if level == "raid10" and members == 2:
         return "raid1"
     return "jbod" if level == "linear" or members == 1 else level
+
+
+def _layout(array: Array, members: int) -> CopyLayout | None:
+    """Where md puts the copies of RAID 10; None of striped pairs and where no capture says it."""
+    if array.controller is not None or array.level != "raid10" or array.layout is None:
+        return None
+    layout = CopyLayout.parse(f"{array.layout}{array.copies or ''}")
+    return None if layout is None or layout.is_of_pairs(members) else layout
 
 
 def _name(text: str, place: int) -> str:
@@ -473,11 +484,10 @@ def _settings(
             made.lines.append(f'stripe_unit = "{array.stripe_unit}"  {file}')
         else:
             made.lines.append("# stripe_unit: assumed, no capture says it")
-    parity = group.level in ("raid1", "raid10", "raid1e", "raid5", "raid6")
-    if software and array.bitmap and parity and not plainly:
-        made.lines.append(f'bitmap = "internal"  {file}')
-        if array.bitmap_chunk is not None:
-            made.lines.append(f'bitmap_chunk = "{array.bitmap_chunk}"  {file}')
+    if group.level in ("raid50", "raid60") and array.spans not in (None, 2):
+        made.lines.append(f"spans = {array.spans}  {file}")
+    if software:
+        made.lines += _of_md(array, group.level, file, plainly=plainly)
     if array.spares:
         away = array.lacking or array.failed or array.missing
         mark = "# not while drives are missing: " if away or plainly else ""
@@ -487,13 +497,26 @@ def _settings(
         made.lines.append(f"{mark}hot_spares = {len(array.spares)}  {file}: {names}")
     if array.journal is not None:
         made.left_out.append(f"journal {array.journal} of {group.name}: no model of it")
-    if array.layout in ("far", "offset"):
-        made.left_out.append(f"layout {array.layout} of {group.name}: copies are near ones here")
     if controller is not None and array.controller is not None and not software:
         rate = controller.rebuild_rate_percent
         if rate and not plainly:
             made.lines.append(f"rebuild_rate = {rate / 100:g}  # read from {controller.read_from}")
         made.lines += policies.own(array, made.behind) if made.cached else []
+
+
+def _of_md(array: Array, level: str, file: str, *, plainly: bool) -> list[str]:
+    """What md alone has: where copies lie, a bitmap."""
+    layout = _layout(array, array.members or 1)
+    lines = [] if layout is None else [f'layout = "{layout}"  {file}']
+    if level not in ("raid1", "raid10", "raid1e", "raid5", "raid6") or array.bitmap is None:
+        return lines
+    if not array.bitmap:
+        return [*lines, f'bitmap = "none"  {file}']
+    if not plainly:
+        lines.append(f'bitmap = "internal"  {file}')
+        if array.bitmap_chunk is not None:
+            lines.append(f'bitmap_chunk = "{array.bitmap_chunk}"  {file}')
+    return lines
 
 
 def _degraded(made: Draft, group: _Group, arrays: int) -> None:
@@ -506,7 +529,8 @@ def _degraded(made: Draft, group: _Group, arrays: int) -> None:
     if array.state in ("degraded", "rebuilding", "partially degraded"):
         lacking = lacking or 1
     places, known = places_lacking(array, made.shown, lacking)
-    fail = places[: level_facts(group.level).bears(array.members)]
+    shape = level_facts(group.level, _layout(array, array.members), array.spans)
+    fail = places[: shape.bears(array.members)]
     if len(fail) < len(places):
         made.left_out.append(f"{len(places) - len(fail)} of {len(places)} drives that {group.name}"
                              " lacks: it would lose data")  # fmt: skip

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tomllib
 from dataclasses import replace
 from pathlib import Path
 
@@ -37,6 +38,60 @@ def test_a_degraded_array_of_md_loses_a_drive_at_the_begin(tmp_path: Path) -> No
     for path, text in files(made, tmp_path / "S.toml").items():
         path.write_text(text)
     assert load_scenario(tmp_path / "S.toml").usable_bytes > 7 * 10**12
+
+
+MDADM = """/dev/md1:
+     Raid Level : raid10
+     Array Size : 1953260544 (1862.77 GiB 2000.14 GB)
+  Used Dev Size : 976630272 (931.39 GiB 1000.07 GB)
+   Raid Devices : {members}
+          State : clean
+ Active Devices : {members}
+         Layout : {layout}
+     Chunk Size : 512K
+"""
+PROC = """Personalities : [raid10]
+md1 : active raid10 {names}
+      1953260544 blocks super 1.2 512K chunks {layout} [{members}/{members}] [{marks}]
+"""
+
+
+@pytest.mark.parametrize(
+    ("members", "copies", "arrangement", "layout"),
+    [(4, 2, "far", "far2"), (2, 2, "far", "far2"), (5, 3, "offset", "offset3"),
+     (6, 3, "near", "near3"), (3, 2, "near", "near2"), (4, 2, "near", None)],
+)  # fmt: skip
+def test_mds_layout_of_raid_10_is_taken(
+    members: int, copies: int, arrangement: str, layout: str | None
+) -> None:
+    names = " ".join(f"sd{'abcdef'[at]}1[{at}]" for at in range(members))
+    word = {"far": 1, "offset": 2, "near": 0}[arrangement]
+    number = copies if not word else 1 | copies << 8 | (word - 1) << 16
+    texts = (
+        MDADM.format(members=members, layout=f"{arrangement}={copies}"),
+        PROC.format(names=names, members=members, marks="U" * members,
+                    layout=f"{copies} {arrangement}-copies"),
+        "".join(f"/sys/block/md1/{key}:{value}\n" for key, value in (
+            ("md/level", "raid10"), ("md/raid_disks", members), ("md/layout", number),
+            ("size", 4 * 10**9))),
+    )  # fmt: skip
+    for text in texts:
+        made = draft(found_of([read_text("capture", text)]).facts, "S")
+        assert made is not None and made.faults == []
+        (array,) = tomllib.loads(made.text)["array"]
+        assert (array["level"], array.get("layout")) == ("raid10", layout)
+        # No line of a bitmap is none; /sys was captured without one.
+        assert array.get("bitmap") == (None if text.startswith("/sys") else "none")
+        assert not any("layout" in each for each in made.left_out)
+
+
+def test_spans_of_raid_50_are_taken() -> None:
+    array = Array(name="a", level="raid50", members=9, spans=3, controller=0, bytes=6 * 10**12)
+    drives = [Drive(slot=f"0:{n}", controller=0, kind="hdd", interface="sas") for n in range(9)]
+    card = Controller(index=0, role="raid", cache="1 GiB")
+    made = draft(Facts(controllers=[card], arrays=[array], drives=drives), "S")
+    assert made is not None and made.faults == []
+    assert tomllib.loads(made.text)["array"][0]["spans"] == 3
 
 
 def test_a_volume_on_another_controller_is_left_out() -> None:
