@@ -67,6 +67,8 @@ class Controller:
     drive_cache: str | None = None
     state: str | None = None
     rebuild_rate_percent: int | None = None
+    rebuild_priority: str | None = None
+    """In words, as `high`: no maker says which share that is."""
     queue_depth: int | None = None
     pci: str | None = None
     link: Link | None = None

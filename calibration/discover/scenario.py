@@ -29,11 +29,13 @@ from raidlab.devices.catalogue import find
 from raidlab.devices.controller import ControllerSpec
 from raidlab.devices.copies import CopyLayout
 from raidlab.devices.faults import SpecError
+from raidlab.devices.kernels import parse_version
 from raidlab.devices.levels import facts as level_facts
 from raidlab.devices.schema import DriveOptions, DriveSpec
 from raidlab.devices.units import format_size
 from raidlab.scenarios.planning.scenario import load_scenario
 
+_HOST_KEYS = re.compile(r"^host\.(sockets): has no effect", re.MULTILINE)
 _LEVELS = ("raid0", "raid1", "raid1e", "raid10", "raid5", "raid6", "raid50", "raid60")
 
 
@@ -51,6 +53,8 @@ class Draft:
     """Arrays behind the controller."""
     cached: bool = False
     """True if the controller has a cache, whose policies its arrays may have."""
+    without_effect: set[str] = field(default_factory=set)
+    """Keys of `[host]` that change nothing of it."""
     faults: list[str] = field(default_factory=list)
     """Why it cannot be loaded; empty if it can."""
 
@@ -89,12 +93,21 @@ def draft(facts: Facts, stem: str) -> Draft | None:
         return None
     made = Draft(shown=facts.drives)
     for plainly in (False, True):
-        made.lines, made.sheets, made.assumed, made.left_out = [], {}, [], [*left_out]
-        _write(made, facts, controller, groups, stem, plainly=plainly)
-        made.faults = check(made, stem)
+        _rewrite(made, facts, controller, groups, stem, left_out, plainly=plainly)
+        if not made.faults and made.without_effect:
+            _rewrite(made, facts, controller, groups, stem, left_out, plainly=plainly)
         if not made.faults:
             break
     return made
+
+
+def _rewrite(
+    made: Draft, facts: Facts, controller: Controller | None, groups: Sequence[_Group], stem: str,
+    left_out: Sequence[str], *, plainly: bool,
+) -> None:  # fmt: skip
+    made.lines, made.sheets, made.assumed, made.left_out = [], {}, [], [*left_out]
+    _write(made, facts, controller, groups, stem, plainly=plainly)
+    made.faults = check(made, stem)
 
 
 def can_be_simulated(facts: Facts) -> bool:
@@ -108,7 +121,8 @@ def check(made: Draft, stem: str) -> list[str]:
         for path, text in files(made, Path(folder) / f"{stem}.toml").items():
             path.write_text(text)
         try:
-            load_scenario(Path(folder) / f"{stem}.toml")
+            scenario = load_scenario(Path(folder) / f"{stem}.toml")
+            made.without_effect |= set(_HOST_KEYS.findall("\n".join(scenario.warnings)))
         except SpecError as error:
             return [str(each).replace(f"{folder}/", "") for each in error.faults]
     return []
@@ -358,8 +372,18 @@ def _host(made: Draft, facts: Facts, groups: Sequence[_Group], stem: str, *, pla
     source = facts.host.read_from
     made.lines += ["[host]", f'model = "{_model(made, sheet, base, stem)}"']
     host = facts.host
+    # The kernel counts as soon as a load flushes md, whatever the assumed load does.
+    stated = {"kernel": host.kernel if parse_version(host.kernel or "") else None,
+              "sockets": host.sockets if (host.sockets or 1) > 1 else None}  # fmt: skip
+    if plainly or not any(each.array and each.array.controller is None for each in groups):
+        stated = {}
     for name, value in (("CPU", host.cpu), ("sockets", host.sockets), ("kernel", host.kernel)):
-        if value is not None:
+        if stated.get(name) is not None:
+            text = f'"{value}"' if name == "kernel" else value
+            vain = name in made.without_effect
+            why = ", without effect on this load" if vain else ""
+            made.lines.append(f"{'# ' if vain else ''}{name} = {text}  # read from {source}{why}")
+        elif value is not None:
             made.lines.append(f"# {name}: {value}, read from {source}")
     if host.cpu is None and host.threads is None:
         made.lines.append(f"# assumed: no capture says which CPU it has; {base} stands in")
@@ -501,6 +525,11 @@ def _settings(
         rate = controller.rebuild_rate_percent
         if rate and not plainly:
             made.lines.append(f"rebuild_rate = {rate / 100:g}  # read from {controller.read_from}")
+        elif controller.rebuild_priority is not None:
+            made.lines.append(
+                f"# rebuild_rate: assumed; {controller.read_from} has the priority"
+                f" {controller.rebuild_priority}, of which no maker says the share"
+            )
         made.lines += policies.own(array, made.behind) if made.cached else []
 
 

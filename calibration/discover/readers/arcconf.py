@@ -19,6 +19,7 @@ from raidlab.calibration.discover.quantities import (
     on_off,
     pci_address,
     pcie_generation,
+    pcie_link,
     raid_level,
     size,
     state,
@@ -200,9 +201,14 @@ def _controller(unit: _Unit, index: int | None) -> Controller:
         queue_depth=whole(have.find("Queue Depth", "Maximum outstanding commands")),
         pci=_pci(have.find("PCI Address (Domain:Bus:Device:Function)", "PCI Address")),
         driver=known_text(have.find("Driver Name")),
+        write_back_without_battery=flag(have.find("No-Battery Write Cache")),
+        rebuild_priority=state(have.find("Rebuild Priority")),
         role="hba" if mode.startswith("hba") else "raid",
     )
-    if speed or width:
+    negotiated = have.find("Negotiated PCIe Data Rate", "PCIe Rate")
+    if (both := pcie_link(negotiated)) is not None:
+        found.link = Link(*both, negotiated)
+    elif speed or width:
         found.link = Link(pcie_generation(speed, width), width, speed)
     _backup(unit, found)
     return found

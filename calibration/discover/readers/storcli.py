@@ -192,7 +192,8 @@ def _take(answer: _Answer, facts: Facts) -> None:
         if not answer.sections:
             return
     everything = Pairs()
-    for section in answer.sections:
+    # What a card supports has keys of what it is set to: `Rebuild Rate = Yes` beside 60 %.
+    for section in sorted(answer.sections, key=lambda each: "upported" in each.title):
         if not _PATH.search(section.title) and not _VOLUME.search(section.title):
             for key, value in section.pairs.items():
                 everything.setdefault(key, value)

@@ -352,3 +352,67 @@ def test_disks_and_ssds_of_which_a_capture_says_no_more_stand_apart() -> None:
     made = draft(Facts("lsblk", drives=drives), "m")
     assert made is not None and made.faults == []
     assert made.text.count("[[array]]") == 2
+
+
+UNAME = "Linux nas 6.1.0-18-amd64 #1 SMP Debian 6.1.76-1 (2024-02-01) x86_64 GNU/Linux\n"
+LSCPU = "CPU(s): 16\nSocket(s): 2\nModel name: Blue 7\n"
+
+
+def test_the_kernel_stands_where_md_is_and_sockets_where_they_count() -> None:
+    reads = [read_text("mdstat", MDSTAT), read_text("lscpu.txt", LSCPU),
+             read_text("uname.txt", UNAME)]  # fmt: skip
+    made = draft(found_of(reads).facts, "S")
+    assert made is not None and made.faults == []
+    assert '\nkernel = "6.1.0-18-amd64"  # read from lscpu.txt, uname.txt\n' in made.text
+    assert "\n# sockets = 2  # read from lscpu.txt, uname.txt, without effect" in made.text
+    disks = Facts(drives=[Drive(name="sda", kind="hdd", interface="sata")])
+    disks.host = found_of(reads).facts.host
+    made = draft(disks, "S")
+    assert made is not None and made.faults == []
+    assert "kernel" not in tomllib.loads(made.text)["host"]
+    assert "# kernel: 6.1.0-18-amd64, read from" in made.text
+
+
+@pytest.mark.parametrize("data", ["PCIe 3.0 x4(3940 MB/s)", "PCIe 3.0 x4 (3940 MB/s)"])
+def test_arcconfs_negotiated_rate_is_the_link(data: str) -> None:
+    line = f"   Negotiated PCIe Data Rate : {data}\n   Rebuild Priority : High\n"
+    text = arcconf().replace("   Installed memory", f"{line}   Installed memory")
+    facts = found_of([read_text("arcconf.txt", text)]).facts
+    assert facts.controllers[0].link == Link(3, 4, data)
+    made = draft(facts, "S")
+    assert made is not None and made.faults == []
+    (own,) = [each for each in made.sheets.values() if each.values["kind"] == "controller"]
+    assert own.values["link"] == "pcie-3.0-x4"
+    assert "has the priority high, of which no maker says the share" in made.text
+
+
+POLICIES = """CLI Version = 007.1
+Controller = 0
+Status = Success
+
+Supported Adapter Operations :
+============================
+Rebuild Rate = Yes
+
+Policies :
+========
+Policies Table :
+==============
+------------------------------------------------
+Policy                          Current Default
+------------------------------------------------
+Predictive Fail Poll Interval   300 sec
+Rebuild Rate                    60 %     30%
+------------------------------------------------
+"""
+
+
+def test_the_rate_of_rebuilds_is_no_word_of_what_a_card_supports() -> None:
+    json = (
+        '{"Controllers": [{"Command Status": {"CLI Version": "007.1", "Controller": 0, "Status":'
+        ' "Success"}, "Response Data": {"Supported Adapter Operations": {"Rebuild Rate": "Yes"},'
+        ' "Policies": {"Policies Table": [{"Policy": "Rebuild Rate", "Current": "60 %"}]}}}]}'
+    )
+    for text in (POLICIES, json):
+        facts = read_text("show", text).facts
+        assert facts is not None and facts.controllers[0].rebuild_rate_percent == 60
