@@ -167,6 +167,10 @@ class Drive:
     """True of an SSD that goes to sleep by itself: `apsta` of NVMe, DEVSLP of SATA."""
     form: str | None = None
     """Form factor, such as `m.2` or `2.5 inches`."""
+    transport: str | None = None
+    """`usb` or `mmc`: what no storage system is made of."""
+    removable: bool | None = None
+    """True of a removable medium, and of a disk on a port that is marked for hot plugging."""
     zoned: str | None = None
     """`device-managed`, `host-aware`, `host-managed` of a shingled disk."""
     scheduler: str | None = None
@@ -194,6 +198,23 @@ class Drive:
     read_share: float | None = None
     write_bytes_per_s_life: int | None = None
     read_from: str | None = None
+
+    @property
+    def outside(self) -> str | None:
+        """Why it is no part of the storage system; None if it may be one.
+
+        Disks over SATA in bays for hot plugging are marked as removable, too.
+        """
+        if self.transport is not None:
+            name = {"usb": "USB", "mmc": "an SD card's or eMMC's bus"}[self.transport]
+            medium = ", a removable medium" if self.removable else ""
+            return f"on {name}{medium}: no part of the storage system, and not simulated"
+        if self.removable and self.interface is None:
+            return (
+                "a removable medium: no part of the storage system; if it is a disk in a bay for"
+                " hot plugging, capture its interface with lsblk -O"
+            )
+        return None
 
 
 @dataclass

@@ -123,7 +123,7 @@ def match_facts(facts: Facts) -> list[Match]:
         if each.model or each.chip
     ]
     for drive in facts.drives:
-        if not (drive.virtual or drive.volume_of_controller):
+        if not (drive.virtual or drive.volume_of_controller or drive.outside):
             found.append(match_drive(_completed(drive, facts.drives)))
     return [*found, *match_stated(facts.stated)]
 

@@ -9,12 +9,13 @@ from __future__ import annotations
 import re
 import tempfile
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from raidlab.calibration.discover import policies
 from raidlab.calibration.discover.facts import Array, Controller, Drive, Facts
+from raidlab.calibration.discover.left_over import left_over, usable
 from raidlab.calibration.discover.matching import match_controller, match_drive
 from raidlab.calibration.discover.members import guess, places_lacking, used_of_drives
 from raidlab.calibration.discover.merging import base_drive, device_name
@@ -32,7 +33,6 @@ from raidlab.devices.faults import SpecError
 from raidlab.devices.kernels import parse_version
 from raidlab.devices.levels import facts as level_facts
 from raidlab.devices.schema import DriveOptions, DriveSpec
-from raidlab.devices.units import format_size
 from raidlab.scenarios.planning.scenario import load_scenario
 
 _HOST_KEYS = re.compile(r"^host\.(sockets): has no effect", re.MULTILINE)
@@ -148,7 +148,7 @@ def _main_controller(facts: Facts) -> Controller | None:
         if counts and identity == counts.most_common(1)[0][0]:
             return controller
     managed = any(array.controller is not None for array in facts.arrays)
-    attached = any(d.interface is None or "nvme" not in d.interface for d in facts.drives)
+    attached = any("nvme" not in (d.interface or "") for d in facts.drives if not d.outside)
     if managed:
         first = next(each for each in facts.arrays if each.controller is not None)
         return cards[0] if cards else _unnamed(first)
@@ -188,7 +188,8 @@ def _groups(facts: Facts, controller: Controller | None) -> tuple[list[_Group], 
         groups.append(_Group(_name(name, len(groups)), _level(array), drives, array))
     loose = [
         each for each in facts.drives
-        if id(each) not in used and _usable(each) and not (hardware and each.state != "jbod")
+        if id(each) not in used and usable(each) and not each.outside
+        and not (hardware and each.state != "jbod")
         and each.state not in ("spare", "failed", "missing", "unassigned", "foreign")
     ]  # fmt: skip
     if controller is not None:
@@ -204,47 +205,9 @@ def _groups(facts: Facts, controller: Controller | None) -> tuple[list[_Group], 
     for same in kinds.values():
         groups.append(_Group(f"drives-{len(groups)}", "independent", same))
     used |= {id(each) for array in facts.arrays for each in _drives_of(array, facts)}
-    left_out += _unused(facts, used | {id(each) for each in loose})
-    left_out += _idle_controllers(facts, controller)
-    for drive in facts.drives:
-        label = drive.name or drive.model
-        if drive.virtual:
-            left_out.append(f"{label}: a virtual disk or LUN: its drives are out of sight")
-        elif drive.volume_of_controller and not hardware:
-            left_out.append(f"{label}: a volume of a RAID controller ({drive.model or 'unknown'}):"
-                            " only the controller's own tool shows its drives")  # fmt: skip
-    for volume in facts.volumes:
-        left_out.append(f"volume {volume.name}: {volume.kind or volume.level or 'logical volume'}")
+    standing = used | {id(each) for each in loose}
+    left_out += left_over(facts, controller, standing, hardware=hardware)
     return groups, left_out
-
-
-def _unused(facts: Facts, used: set[int]) -> Iterator[str]:
-    """Drives that stand in no array of the scenario, with their state, once a kind."""
-    kinds: Counter[tuple[str, str]] = Counter()
-    said = {(array.controller, slot) for array in facts.arrays
-            for slot in (*(array.spares or []), *(array.failed or []))}  # fmt: skip
-    lacking = {array.controller for array in facts.arrays if array.lacking or array.missing}
-    for drive in facts.drives:
-        gone = drive.state in ("failed", "missing") and drive.controller in lacking
-        if gone or (drive.controller, drive.slot) in said:
-            continue
-        if id(drive) in used or not _usable(drive):
-            continue
-        size = "" if drive.bytes is None else f", {format_size(drive.bytes)}"
-        name = f"{drive.model or (drive.kind or 'drive').upper()}{size}"
-        kinds[name, drive.state or "in no array that a capture shows"] += 1
-    for (name, state), count in kinds.items():
-        yield f"{count} x {name}: {state}"
-
-
-def _idle_controllers(facts: Facts, controller: Controller | None) -> Iterator[str]:
-    """Controllers beside the one that stands in the scenario."""
-    for each in facts.controllers:
-        if each is not controller and each.role in ("raid", "hba"):
-            link = each.link
-            lanes = f" (PCIe {link.gen}.0 x{link.width})" if link and link.gen else ""
-            yield (f"controller {each.model or each.chip or 'unnamed'}{lanes}: no capture shows"
-                   " drives or volumes on it that the scenario has")  # fmt: skip
 
 
 def _rest_of(array: Array, facts: Facts, used: set[int]) -> list[Drive]:
@@ -264,13 +227,6 @@ def _rest_of(array: Array, facts: Facts, used: set[int]) -> list[Drive]:
         and each.state not in out and array.group in (None, each.group)
     ]  # fmt: skip
     return own if len(own) <= (array.members or 0) else []
-
-
-def _usable(drive: Drive) -> bool:
-    """True for a drive of which enough is known to stand in a scenario."""
-    if drive.virtual or drive.volume_of_controller:
-        return False
-    return bool(drive.kind or drive.interface or drive.model)
 
 
 def _drives_of(array: Array, facts: Facts) -> list[Drive]:

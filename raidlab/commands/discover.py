@@ -136,7 +136,7 @@ def _without_scenario(facts: Facts) -> str:
         bus = virtual_bus(drive.vendor, drive.model, drive.name) if drive.virtual else None
         parts = [drive.name or drive.model or drive.slot or "a drive", _size(drive.bytes),
                  "a controller's volume" if drive.volume_of_controller
-                 else "virtual" if drive.virtual else "of unknown kind",
+                 else "virtual" if drive.virtual else drive.outside or "of unknown kind",
                  bus or drive.interface]  # fmt: skip
         seen.append(", ".join(each for each in parts if each))
     if not seen:
@@ -227,7 +227,8 @@ def _print_drives(facts: Facts) -> None:
         sort = "virtual" if drive.virtual else drive.kind and drive.kind.upper()
         sort = "a controller's volume" if drive.volume_of_controller else sort
         parts = [drive.model or drive.family, _size(drive.bytes), sort,
-                 drive.link_now or drive.interface or bus, drive.state, cache]  # fmt: skip
+                 drive.transport or drive.link_now or drive.interface or bus,
+                 "removable" if drive.removable else None, drive.state, cache]  # fmt: skip
         text = ", ".join(each for each in parts if each)
         names = alike.setdefault(text, [])
         names.append(drive.name or drive.slot or drive.address or drive.serial or "?")

@@ -23,7 +23,7 @@ from raidlab.calibration.discover.quantities import (
     zones,
 )
 from raidlab.calibration.discover.readers.md import natural
-from raidlab.calibration.discover.vendors import is_controller_volume, is_virtual
+from raidlab.calibration.discover.vendors import is_controller_volume, is_virtual, transport_of
 
 _NO_DRIVE = re.compile(r"^(loop|zram|ram|sr|fd|bcache|nbd|drbd|rbd|md|dm-)")
 _MD = re.compile(r"^(raid\d+|linear|md)$")
@@ -215,6 +215,8 @@ def _drive(node: _Node) -> Drive:
     if text is not None and re.search(r"[A-Za-z]", text):
         found.approximate = True
     transport = (node.get("tran") or "").lower()
+    found.removable = flag(node.get("rm")) or None
+    found.transport = transport_of(transport, found.name)
     if is_controller_volume(vendor, model):
         found.volume_of_controller = True
     elif transport in ("fc", "iscsi", "fcoe", "virtio") or is_virtual(vendor, model, found.name):
@@ -227,6 +229,9 @@ def _drive(node: _Node) -> Drive:
         found.interface = interface("nvme" if nvme else family)
         if nvme:
             found.kind = "ssd"
+        if found.removable and found.outside:
+            # Linux takes each medium as turning until it says otherwise.
+            found.kind = None
         if found.interface is None and vendor == "ATA":
             found.interface = "sata"
     return found

@@ -17,7 +17,12 @@ from raidlab.calibration.discover.quantities import (
     zones,
 )
 from raidlab.calibration.discover.readers import nvme
-from raidlab.calibration.discover.vendors import is_controller_volume, is_virtual, vendor_and_model
+from raidlab.calibration.discover.vendors import (
+    is_controller_volume,
+    is_virtual,
+    transport_of,
+    vendor_and_model,
+)
 from raidlab.devices.trees import table_of, tables_of
 
 _BEHIND = re.compile(r"(?P<kind>megaraid|cciss|areca|3ware|aacraid|hpt|sssraid),(?P<place>[\d,/]+)")
@@ -96,6 +101,7 @@ def _of_json(value: Mapping[str, object]) -> Drive:
     drive = Drive(
         name=name or None,
         model=model,
+        transport=transport_of(f"{device.get('info_name', '')} {device.get('type', '')}"),
         vendor=None if stated_vendor == "ATA" else stated_vendor,
         family=known_text(value.get("model_family")),
         serial=known_text(value.get("serial_number")),
@@ -204,6 +210,7 @@ def _of_text(text: str, capture: Capture) -> Drive:
     drive = Drive(
         name=name or None,
         model=known_text(model),
+        transport=transport_of(f"{command} {' '.join(re.findall(r'.*USB bridge.*', text))}"),
         vendor=None if vendor == "ATA" else vendor,
         family=known_text(have.find("Model Family")),
         serial=known_text(have.find("Serial Number", "Serial number")),

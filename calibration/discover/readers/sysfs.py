@@ -23,7 +23,7 @@ from raidlab.calibration.discover.quantities import (
     zones,
 )
 from raidlab.calibration.discover.readers.md import ALGORITHMS
-from raidlab.calibration.discover.vendors import is_controller_volume, is_virtual
+from raidlab.calibration.discover.vendors import is_controller_volume, is_virtual, transport_of
 
 _LINE = re.compile(
     r"^(?P<path>(?:/|\./)?(?:\S*/)?(?:sys/)?(?:block|class|devices|bus)/\S+?):(?P<value>.*)$"
@@ -113,6 +113,8 @@ def _drive(name: str, have: Values, above: Values) -> Drive:
         queue_depth=depth,
         scheduler=_scheduler(have.get("queue/scheduler")),
         requests=whole(have.get("queue/nr_requests")),
+        removable=True if have.get("removable") == "1" else None,
+        transport=transport_of(have.get("device/transport"), name),
         zoned=zones(have.get("queue/zoned")),
         max_io=None if most is None else f"{most} KiB",
         sector=whole(have.get("queue/logical_block_size")),
@@ -138,6 +140,8 @@ def _drive(name: str, have: Values, above: Values) -> Drive:
         found.interface, found.kind = "nvme", "ssd"
     elif rotates in ("0", "1"):
         found.kind = "hdd" if rotates == "1" else "ssd"
+    if found.removable and vendor != "ATA":
+        found.kind = None
     if vendor == "ATA":
         found.interface = "sata"
         found.ncq = None if depth is None else depth > 1
