@@ -111,7 +111,7 @@ def _nodes(capture: Capture, facts: Facts) -> Iterator[_Node]:
             for device in devices:
                 yield from _tree(device, None)
     elif _PAIRS.search(capture.text):
-        yield from _pairs(capture)
+        yield from _pairs(capture, facts)
     else:
         yield from _drawn(capture)
 
@@ -128,7 +128,7 @@ def _tree(device: Mapping[str, object], parent: _Node | None) -> Iterator[_Node]
             yield each
 
 
-def _pairs(capture: Capture) -> Iterator[_Node]:
+def _pairs(capture: Capture, facts: Facts) -> Iterator[_Node]:
     found: dict[str, _Node] = {}
     for line in capture.lines:
         if 'NAME="' not in line:
@@ -136,6 +136,7 @@ def _pairs(capture: Capture) -> Iterator[_Node]:
         try:
             words = shlex.split(line)
         except ValueError:
+            facts.warn("cut", f"{capture.name} ends early: {line.strip()[:40]}... is no whole line")
             continue
         values = {plain_key(k): v for k, _, v in (word.partition("=") for word in words)}
         node = _Node(values)

@@ -233,7 +233,10 @@ def _seat(
     array.drives = sorted(array.drives, key=lambda slot: places[slot])
     there = {places[slot] for slot in array.drives if states[slot] not in megaraid.AWAY}
     array.lacking = [at for at in range(members) if at not in there] or None
-    if len(array.drives) < members:
+    if array.state == "optimal":
+        # Drives that are not listed are not away: the capture was cut.
+        array.lacking = None
+    elif len(array.drives) < members:
         array.missing = members - len(array.drives)
 
 

@@ -18,6 +18,7 @@ from raidlab.calibration.discover.captures import (
     ruled_tables,
     text_of,
 )
+from raidlab.calibration.discover.endings import open_table
 from raidlab.calibration.discover.facts import Array, Controller, Drive, Facts, Link
 from raidlab.calibration.discover.quantities import (
     binary_size,
@@ -55,6 +56,8 @@ class _Answer:
     status: str
     description: str
     sections: list[_Section] = field(default_factory=list)
+    cut: bool = False
+    """True if the capture ends within it."""
 
 
 def claims(capture: Capture) -> bool:
@@ -90,9 +93,48 @@ def read(capture: Capture) -> Facts:
     name = re.search(r'Host Name"?\s*[=:]\s*"?([\w.-]+)', capture.text)
     facts.host.name = name[1] if name is not None else None
     answers = list(_answers(found.values)) if found else list(_text_answers(capture.lines))
-    for answer in answers:
+    for place, answer in enumerate(answers):
+        last = place == len(answers) - 1
+        answer.cut = last and facts.repaired and "cut" in " ".join(found.repairs if found else ())
+        lacks = _lacks(answer, [] if found else capture.lines if last else [])
+        if lacks and (found is None or facts.repaired):
+            answer.cut = True
+            facts.warn("cut", f"{capture.name} ends early: {lacks}; what is not in it is unknown")
         _take(answer, facts)
+        if answer.cut and any(section.pairs.find("BBU") for section in answer.sections):
+            _unknown_backup(facts)
     return facts
+
+
+def _unknown_backup(facts: Facts) -> None:
+    """Says that a capture ends before what names the part that saves the cache."""
+    if facts.controllers and facts.controllers[-1].backup is None:
+        text = "BBU = Present does not say whether a battery or a CacheVault saves the cache"
+        facts.warn("backup", f"{text}: unknown")
+
+
+def _lacks(answer: _Answer, lines: Sequence[str]) -> str:
+    """What an answer announces and does not have; empty if it is whole."""
+    said = []
+    if open_table(lines):
+        titled = [section.title for section in answer.sections if section.rows]
+        said.append(f"the table {titled[-1] if titled else 'at its end'} has no closing line")
+    rows = [row for section in answer.sections for row in section.rows]
+    groups = max((whole(s.pairs.find("Drive Groups")) or 0 for s in answer.sections), default=0)
+    if groups and not any(text_of(row, "DG/VD") for row in rows) and not said:
+        said.append(f"Drive Groups = {groups}, no list of volumes follows")
+    whole_show = lines and any(section.title == "HwCfg" for section in answer.sections)
+    if whole_show and not any("Intf" in row or text_of(row, "DG/VD") for row in rows) and not said:
+        said.append("no list of drives follows HwCfg")
+    listed = {
+        "Virtual Drives": {text_of(row, "DG/VD", "VD") for row in rows} - {None},
+        "Physical Drives": {_slot(row) for row in rows if "Intf" in row} - {None},
+    }
+    for what, found in listed.items():
+        counts = (whole(section.pairs.find(what)) or 0 for section in answer.sections)
+        if (count := max(counts, default=0)) > len(found):
+            said.append(f"{what} = {count}, {len(found)} of them are listed")
+    return ", ".join(said)
 
 
 def _answers(values: Sequence[object]) -> Iterator[_Answer]:
@@ -292,6 +334,9 @@ def _backup(answer: _Answer, have: Pairs, controller: Controller) -> None:
         if pack is not None:
             controller.backup = "none" if flag(pack) is False else "energy pack"
             controller.backup_state = state(have.find("Energy Pack Status"))
+        elif listed in ("present", "yes") and answer.cut:
+            # Which kind it is stands behind the lists of drives.
+            controller.backup = None
         elif listed in ("present", "yes"):
             flash = size(have.find("CacheVault Flash Size") or "") is not None
             controller.backup = "cachevault" if flash else "bbu"
