@@ -154,6 +154,8 @@ class Drive:
     rpm: int | None = None
     """0 for an SSD."""
     state: str | None = None
+    failing: str | None = None
+    """What predicts that it fails, in the tool's words."""
     group: str | None = None
     controller: int | str | None = None
     queue_depth: int | None = None

@@ -320,6 +320,8 @@ def _drive(part: _Part) -> Drive | None:
     vendor = None if (vendor or "").startswith("*") else vendor
     vendor, model = joined_model(vendor, known_text(have.find("Model")))
     stated = _state(have.find("State"))
+    alerts = whole(have.find("S.M.A.R.T. warnings"))
+    alert = flag(have.find("S.M.A.R.T.")) or bool(alerts)
     return Drive(
         slot=place[1] if place else None,
         model=model,
@@ -331,6 +333,7 @@ def _drive(part: _Part) -> Drive | None:
         kind=kind,
         rpm=0 if kind == "ssd" else rpm,
         state=stated,
+        failing="a S.M.A.R.T. warning" if alert else None,
         drive_cache=on_off(have.find("Write Cache")),
         ncq=flag(have.find("NCQ status")),
         sector=_block_size(have.find("Block Size", "Logical/Physical Block Size")),

@@ -259,6 +259,7 @@ def _drive(block: _Block, place: str) -> Drive:
         link_now=interface(family, have.find("Link Speed")) if have.find("Link Speed") else None,
         kind=megaraid.medium(have.find("Media Type")),
         state="foreign" if foreign else stated or ("spare" if spare else None),
+        failing=megaraid.failing(have),
         controller=block.adapter,
         sector=size(have.find("Sector Size")) or None,
     )

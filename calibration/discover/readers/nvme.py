@@ -250,6 +250,9 @@ def life(drive: Drive, have: Pairs) -> None:
     read, written = (whole(have.find(f"data_units_{word}")) for word in ("read", "written"))
     reads = whole(have.find("host_read_commands", "host_reads"))
     writes = whole(have.find("host_write_commands", "host_writes"))
+    critical = have.find("critical_warning") or "0"
+    marks = whole(critical)
+    drive.failing = f"critical_warning: {critical}" if marks else drive.failing
     drive.percent_used = whole(have.find("percent_used", "percentage_used"))
     drive.power_on_hours = whole(have.find("power_on_hours"))
     degrees = number(have.find("temperature", "composite_temperature") or "")

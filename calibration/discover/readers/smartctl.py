@@ -118,6 +118,8 @@ def _of_json(value: Mapping[str, object]) -> Drive:
         percent_used=whole(value.get("scsi_percentage_used_endurance_indicator")),
     )
     _json_interface(drive, value)
+    passed = table_of(value.get("smart_status")).get("passed")
+    drive.failing = "SMART health: failed" if passed is False else None
     drive.form = _form(table_of(value.get("form_factor")).get("name"))
     drive.zoned = zones(json.dumps(value.get("zoned_device") or ""))
     names = [str(each.get("name")) for each in tables_of(
@@ -225,6 +227,9 @@ def _of_text(text: str, capture: Capture) -> Drive:
     drive.drive_cache = None if flag(cache) is None else "on" if flag(cache) else "off"
     _sectors(drive, have)
     _text_interface(drive, have, text)
+    health = have.find("SMART overall-health self-assessment test result", "SMART Health Status")
+    if health is not None and re.match(r"passed|ok\b", health, re.IGNORECASE) is None:
+        drive.failing = f"SMART health: {health}"
     drive.form = _form(have.find("Form Factor"))
     drive.zoned = zones(have.find("Zoned Device", "Zone Model", "Zoned block device model"))
     attributes = "\n".join(re.findall(r"^\s*\d+ ([A-Z][\w-]+)\s", text, re.MULTILINE))

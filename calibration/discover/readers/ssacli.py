@@ -308,6 +308,7 @@ def _drive(found: _Drive) -> Drive:
         rpm=whole(have.find("Rotational Speed")),
         group=found.group,
         state=_state(status, role, found, row),
+        failing=status if "predictive" in (status or "") else None,
     )
     if family in ("sas", "sata") and now:
         drive.link_now = interface(family, now)
