@@ -25,6 +25,7 @@ from raidlab.calibration.discover.sheets import (
     controller_sheet,
     drive_sheet,
     host_sheet,
+    read_from,
 )
 from raidlab.devices.catalogue import find
 from raidlab.devices.controller import ControllerSpec
@@ -311,12 +312,12 @@ def _model(made: Draft, sheet: Sheet | None, name: str, stem: str) -> str:
     if sheet is None:
         return name
     plain, number = sheet.name, 1
-    while sheet.name in made.sheets and made.sheets[sheet.name].text != sheet.text:
+    while sheet.name in made.sheets and not made.sheets[sheet.name].is_like(sheet):
         # Drives of one model may differ: in their links, in their queues.
         number += 1
         sheet.name = f"{plain}-{number}"
         sheet.values = {**sheet.values, "name": sheet.name}
-    made.sheets[sheet.name] = sheet
+    made.sheets.setdefault(sheet.name, sheet).join(sheet)
     return f"{stem}-{sheet.name}.toml"
 
 
@@ -406,33 +407,33 @@ def _models(
     made: Draft, group: _Group, members: int, stem: str, *, plainly: bool, behind: bool
 ) -> list[tuple[str, str, int, str]]:
     """Models, settings, counts of the drives; members that no capture shows are as the others."""
-    seen: Counter[tuple[str, str, str]] = Counter()
+    seen: dict[tuple[str, str, str], list[str]] = {}
     drives = group.drives or [guess(group.array, made.shown)]
     for drive in drives[:members]:
         match = match_drive(drive)
         base = match.device or match.stand_in or "generic-sata-20tb"
         sheet = None if plainly else drive_sheet(drive, match)
         assumed = drive.read_from is None
-        where = (
-            "assumed: no capture names the drives" if assumed else f"read from {drive.read_from}"
-        )
-        remark = f"{where}: {match.quality}, {match.reason}"
         unqueued = _lacks_queuing(drive)
         if unqueued and behind:
             made.left_out.append(f"{drive.name or drive.slot or drive.model}: NCQ is off, which"
                                  " only onboard ports can have")  # fmt: skip
         switches = (", ncq = false" if unqueued and not behind else "") + _write_cache(drive, base)
-        seen[_model(made, sheet, base, stem), switches, remark] += 1
+        where = drive.read_from or "assumed: no capture names the drives"
+        why = f"{match.quality}, {match.reason}"
+        seen.setdefault((_model(made, sheet, base, stem), switches, why), []).append(where)
         if assumed or match.quality in ("class", "ask"):
             doubt = f"; {match.doubt}" if assumed and match.doubt else ""
             made.assume(f"{group.name}: {drive.model or 'a drive'} is taken as {base}{doubt}")
         elif drive.bytes is None and match.quality == "family":
             made.assume(f"{group.name}: no capture says the size of {match.text}: {base} stands in")
-    rest = members - sum(seen.values())
-    if rest > 0:
-        first = next(iter(seen))
-        seen[first] += rest
-    return [(model, settings, count, remark) for (model, settings, remark), count in seen.items()]
+    rest = members - sum(map(len, seen.values()))
+    first = next(iter(seen.values()))
+    first += first[:1] * max(rest, 0)
+    return [
+        (model, settings, len(files), f"{read_from(files)}: {why}")
+        for (model, settings, why), files in seen.items()
+    ]
 
 
 def _lacks_queuing(drive: Drive) -> bool:

@@ -416,3 +416,30 @@ def test_the_rate_of_rebuilds_is_no_word_of_what_a_card_supports() -> None:
     for text in (POLICIES, json):
         facts = read_text("show", text).facts
         assert facts is not None and facts.controllers[0].rebuild_rate_percent == 60
+
+
+def test_equal_drives_of_several_captures_have_one_file() -> None:
+    drives = [
+        Drive(name=f"sd{at}", model="WDC WD40EFRX-68N32N0", kind="hdd", interface="sata-6g",
+              link_now="sata-3g", rpm=5400, bytes=4_000_787_030_016, read_from=f"smart_{at}.json")
+        for at in "abcde"
+    ]  # fmt: skip
+    made = draft(Facts(drives=drives), "S")
+    assert made is not None and made.faults == []
+    (sheet,) = made.sheets.values()
+    where = "read from smart_a.json, smart_b.json, smart_c.json and 2 more"
+    assert f'capacity = {{ source = "measured", note = "{where}" }}' in sheet.text
+    assert f"# interface: {where}." in sheet.text
+    assert f"count = 5 }},  # {where}: class" in made.text
+    drives[4].link_now = "sata-1.5g"
+    made = draft(Facts(drives=drives), "S")
+    assert made is not None and len(made.sheets) == 2 and "count = 4 }" in made.text
+
+
+def test_what_is_left_out_is_said_once_though_a_draft_is_written_twice() -> None:
+    drives = [Drive(name=n, kind="hdd", interface="sata", bytes=10**12) for n in ("sda", "sdb")]
+    array = Array(name="md0", level="raid1", members=2, drives=["sda", "sdb"], bitmap=True,
+                  bitmap_chunk="3 KiB", journal="sdx")  # fmt: skip
+    made = draft(Facts(arrays=[array], drives=drives), "S")
+    assert made is not None and made.faults == []
+    assert made.left_out == ["journal sdx of md0: no model of it"]
