@@ -80,6 +80,7 @@ def guess(array: Array | None, drives: Sequence[Drive]) -> Drive:
     return Drive(kind=kind, interface=interface, bytes=each)
 
 
+_SOUND = ("optimal", "ok", "okay", "clean", "active", "normal")
 _AWAY = ("missing", "failed", "offline", "rebuilding", "rebuild", "unconfigured bad", "degraded",
          "out of sync")  # fmt: skip
 
@@ -99,7 +100,7 @@ def places_lacking(
     """
     listed, members = array.drives or [], array.members or 0
     known = array.lacking or []
-    if not known and len(listed) == members:
+    if not known and len(listed) == members and array.state not in _SOUND:
         states = {each.slot: each.state for each in drives if each.controller == array.controller}
         away = [at for at, slot in enumerate(listed) if states.get(slot) in _AWAY]
         known = away if array.controller is not None else []

@@ -245,13 +245,15 @@ def _drives_of(array: Array, facts: Facts) -> list[Drive]:
 
 def _level(array: Array) -> str:
     level, members = array.level or "jbod", array.members or 1
+    if members == 1:
+        return "jbod"
     if level == "raid10" and array.controller is None and _layout(array, members) is not None:
         return level
     if level in ("raid10", "raid1e") and members % 2:
         return "raid1e"
     if level == "raid10" and members == 2:
         return "raid1"
-    return "jbod" if level == "linear" or members == 1 else level
+    return "jbod" if level == "linear" else level
 
 
 def _layout(array: Array, members: int) -> CopyLayout | None:

@@ -131,6 +131,8 @@ def test_a_rebuilding_drive_of_another_controller_is_where_it_is_listed() -> Non
     facts = read_text("config", text).facts
     assert facts is not None
     array = facts.arrays[0]
+    array.state = "optimal"
+    assert places_lacking(array, facts.drives, 0) == ([], [])
     array.state = "rebuilding"
     assert places_lacking(array, facts.drives, 1) == ([2], [2])
 

@@ -85,6 +85,12 @@ def test_mds_layout_of_raid_10_is_taken(
         assert not any("layout" in each for each in made.left_out)
 
 
+def test_an_array_of_which_one_member_is_seen_loads() -> None:
+    array = Array(name="md0", level="raid10", members=1, drives=["sda2"])
+    made = draft(Facts(arrays=[array], drives=[Drive(name="sda", kind="hdd")]), "S")
+    assert made is not None and made.faults == []
+
+
 def test_spans_of_raid_50_are_taken() -> None:
     array = Array(name="a", level="raid50", members=9, spans=3, controller=0, bytes=6 * 10**12)
     drives = [Drive(slot=f"0:{n}", controller=0, kind="hdd", interface="sas") for n in range(9)]
