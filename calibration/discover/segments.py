@@ -67,7 +67,10 @@ RULES: Final = (
     Rule(r"SSDPEKK[AR]", "server", "Intel's decoder: DC P4101"),
     Rule(r"SSDP[EF]K", "client", "Intel's decoder: M.2 2280, 600p to P44 Pro"),
     Rule(r"SSDSC|SSDSA|SSDP[EF][2DL]|SSDPD|SBFP", "server", "Intel's decoder: data centre"),
-    # SK hynix: PC, BC, SC are client lines, PE and SE server ones. HFS does not say it.
+    # Micron's and SK hynix' OEM numbers have the line in letters, but the size says the market.
+    Rule(r"(MTFD[A-Z]{3}|HFS)(240|480|960|\d+T[2-9])", "server", "their sizes of data centre SSDs"),
+    Rule(r"MTFD[A-Z]{3}(\d{3}|\dT0)|HFS(\d{3}G|00\dT)", "client", "their sizes of client SSDs"),
+    # SK hynix: PC, BC, SC are client lines, PE and SE server ones.
     Rule(r"(PE|SE)\d{4}(?!\d)", "server", "SK hynix: enterprise SSDs"),
     Rule(r"SK ?hynix[ _][PBS]C\d{3}|[PBS]C\d{3} .*SK ?hynix|SH[GPS]P\d\d-", "client",
          "SK hynix: client SSDs"),

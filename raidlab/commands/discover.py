@@ -166,6 +166,7 @@ def _document(found: Found, matches: list[Match], scenario: Path | None) -> dict
                 "reason": each.reason,
                 "stand_in": each.stand_in,
                 "candidates": list(each.candidates),
+                "doubt": each.doubt or None,
             }
             for each in matches
         ],

@@ -23,6 +23,7 @@ from raidlab.calibration.discover.shingled import shingled
         "INTEL SSDSC2KW512G8", "INTEL SSDSC2BW240A4", "INTEL SSDPEKNW010T8", "SHPP41-2000GM",
         "SK hynix PC711 NVMe 1TB", "KXG60ZNV512G TOSHIBA", "KBG40ZNS256G NVMe KIOXIA 256GB",
         "Seagate BarraCuda SSD ZA1000CM10002", "PNY CS900 480GB SSD", "TS256GSSD230S",
+        "MTFDHBA512TDV-1AZ1AABHA", "HFS001TEJ9X115N", "HFS512GD9TNG-62A0A",
     ],
 )  # fmt: skip
 def test_a_makers_scheme_says_client(model: str) -> None:
@@ -37,7 +38,7 @@ def test_a_makers_scheme_says_client(model: str) -> None:
         "Samsung SSD 883 DCT 960GB", "Micron_5100_MTFDDAK960TBY", "KINGSTON SEDC500M960G",
         "WDC WDS960G1D0D-00RGB0", "WUS4BB038D7P3E1", "INTEL SSDSC2BB480G6", "INTEL SSDSCKJB480G7",
         "TOSHIBA THNSN8960PCSE", "KIOXIA KCD61LUL960G", "XA960LE10063", "VK000480GWTHA",
-        "Dell Ent NVMe AGN RI U.2 1.6TB",
+        "Dell Ent NVMe AGN RI U.2 1.6TB", "MTFDDAK480TCC", "MTFDDAK1T9TBY", "HFS960G32FEH-BA10A",
     ],
 )  # fmt: skip
 def test_a_makers_scheme_says_server(model: str) -> None:
