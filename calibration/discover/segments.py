@@ -86,7 +86,7 @@ RULES: Final = (
     Rule(r"(Ent|Enterprise|DC|Data ?Cent(er|re)|RI|MU|WI)\b", "server", "its market in words"),
     Rule(r"(APPLE SSD|ADATA|XPG|PNY|Patriot|T-?FORCE|TEAM|Corsair|Force|Lexar|SPCC|Sabrent|OCZ-"
          r"|GIGABYTE|GOODRAM|SSDPR-|PLEXTOR|PX-\d|INTENSO|Verbatim|Netac|KingSpec|Fanxiang|LITEON"
-         r"|UMIS|SSSTC|MSI|AEGO|HP SSD|TS\d+G(SSD|MT)|BIWIN|HIKSEMI|FORESEE|Acer|addlink|KLEVV"
+         r"|UMIS|SSSTC|MSI|AEGO|HP SSD|TS\d+G(SSD|MT)|BIWIN|HIKSEMI|Acer|addlink|KLEVV"
          r"|Inland|Viper|Silicon Power|Mushkin|Colorful|Ramaxel|LENSE)", "client",
          "a maker of consumer or laptop drives"),
 )  # fmt: skip
