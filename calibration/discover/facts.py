@@ -6,7 +6,7 @@ texts with a binary unit, such as `512 KiB`. None means that no capture has the 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any, Final
 
@@ -324,6 +324,12 @@ class Facts:
         """Adds a warning, once."""
         if (found := Warning(code, text)) not in self.warnings:
             self.warnings.append(found)
+
+    def repair(self, file: str, repairs: Sequence[str]) -> None:
+        """Says what was wrong with a capture and has been repaired."""
+        self.repaired |= bool(repairs)
+        for each in repairs:
+            self.warn("repaired", f"{file}: {each}")
 
     def stamp(self, file: str) -> None:
         """Says of every fact which file it was read from."""

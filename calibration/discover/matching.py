@@ -194,10 +194,10 @@ def match_drive(drive: Drive) -> Match:
     stand_in = _stand_in(drive, family, size, like)
     if stand_in is None:
         return Match(part, text, None, "ask", "neither kind nor interface is known")
-    differs = _differs(like, stand_in)
     if _kind(drive, family) is None:
         stated = [each.upper() for each in (family,) if each]
         stated += [format_size(size)] if size else []
+        differs = _differs(_Likeness(), stand_in)
         reason = f"{', '.join(stated)}, but not whether disk or SSD; {differs}"
         return Match(part, text, None, "ask", reason, stand_in.name, names)
     if names:
@@ -206,8 +206,9 @@ def match_drive(drive: Drive) -> Match:
         why = "not in the catalogue"
     else:
         why = "no model is stated"
+    reason = f"{why}; {_differs(like, stand_in)}"
     doubt = _doubt(drive, like, stand_in)
-    return Match(part, text, None, "class", f"{why}; {differs}", stand_in.name, names, doubt)
+    return Match(part, text, None, "class", reason, stand_in.name, names, doubt)
 
 
 @dataclass(frozen=True)

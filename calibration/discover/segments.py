@@ -67,6 +67,8 @@ RULES: Final = (
     Rule(r"SSDPEKK[AR]", "server", "Intel's decoder: DC P4101"),
     Rule(r"SSDP[EF]K", "client", "Intel's decoder: M.2 2280, 600p to P44 Pro"),
     Rule(r"SSDSC|SSDSA|SSDP[EF][2DL]|SSDPD|SBFP", "server", "Intel's decoder: data centre"),
+    # smartctl's database names families: client drives, SSDNow of Kingston.
+    Rule(r"Client SSDs?\b|SSDNow", "client", "the family by smartmontools' drivedb.h"),
     # Micron's and SK hynix' OEM numbers have the line in letters, but the size says the market.
     Rule(r"(MTFD[A-Z]{3}|HFS)(240|480|960|\d+T[2-9])", "server", "their sizes of data centre SSDs"),
     Rule(r"MTFD[A-Z]{3}(\d{3}|\dT0)|HFS(\d{3}G|00\dT)", "client", "their sizes of client SSDs"),
@@ -143,7 +145,7 @@ def segment_of(drive: Drive, family: str | None, size: int | None) -> Segment:
         return Segment("server", "as its SMART data name a capacitor against power loss")
     if family == "nvme" and without:
         return Segment("server", "as it has no volatile write cache (vwc)")
-    model = by_model(drive.model or drive.family or "")
+    model = by_model(drive.model or "") or by_model(drive.family or "")
     if model is not None:
         return model
     if family == "nvme" and (drive.volatile_write_cache or drive.drive_cache == "on"):

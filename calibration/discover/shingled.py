@@ -32,6 +32,8 @@ def shingled(drive: Drive) -> str | None:
     """Why a disk has shingled tracks; None if nothing says so."""
     if drive.zoned is not None:
         return f"a capture says {drive.zoned} zones"
+    if re.search(r"\bSMR\b", drive.family or ""):
+        return f"smartmontools' drivedb.h: {drive.family}"
     plain = without_vendor(drive.model or "")
     return next((why for pattern, why in LISTED if re.match(pattern, plain, re.I)), None)
 

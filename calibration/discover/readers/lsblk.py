@@ -103,9 +103,7 @@ def read(capture: Capture) -> Facts:
 def _nodes(capture: Capture, facts: Facts) -> Iterator[_Node]:
     found = documents(capture.text) if '"blockdevices"' in capture.text else None
     if found is not None:
-        facts.repaired = bool(found.repairs)
-        for repair in found.repairs:
-            facts.warn("repaired", repair)
+        facts.repair(capture.name, found.repairs)
         for value in found.values:
             devices = value.get("blockdevices", []) if isinstance(value, dict) else []
             for device in devices:

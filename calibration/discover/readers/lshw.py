@@ -40,7 +40,7 @@ def read(capture: Capture) -> Facts:
     facts = Facts("lshw")
     found = documents(capture.text) if _JSON.search(capture.text[: 1 << 16]) else None
     if found is not None:
-        facts.repaired = bool(found.repairs)
+        facts.repair(capture.name, found.repairs)
         for value in found.values:
             _walk(facts, value, {})
     else:

@@ -54,9 +54,7 @@ def read_list(capture: Capture) -> Facts:
     facts = Facts("nvme-list")
     found = documents(capture.text)
     if found is not None:
-        facts.repaired = bool(found.repairs)
-        for repair in found.repairs:
-            facts.warn("repaired", repair)
+        facts.repair(capture.name, found.repairs)
         spaces = [each for value in found.values for each in _spaces(value)]
     else:
         spaces = list(_table(capture))
@@ -196,7 +194,7 @@ def _named(capture: Capture) -> str | None:
 def _identities(capture: Capture, facts: Facts) -> Iterator[tuple[Pairs, float | None]]:
     found = documents(capture.text) if capture.text.lstrip()[:1] in "{[" else None
     if found is not None:
-        facts.repaired = bool(found.repairs)
+        facts.repair(capture.name, found.repairs)
         for value in found.values:
             have = Pairs()
             for key, each in value.items():
@@ -229,7 +227,7 @@ def read_log(capture: Capture) -> Facts:
     found = documents(capture.text) if capture.text.lstrip()[:1] in "{[" else None
     parts = []
     if found is not None:
-        facts.repaired = bool(found.repairs)
+        facts.repair(capture.name, found.repairs)
         for value in found.values:
             have = Pairs()
             for key, each in value.items():

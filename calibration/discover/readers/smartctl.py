@@ -45,9 +45,7 @@ def read(capture: Capture) -> Facts:
     facts = Facts("smartctl")
     found = documents(capture.text)
     if found is not None and any(isinstance(value, dict) and value for value in found.values):
-        facts.repaired = bool(found.repairs)
-        for repair in found.repairs:
-            facts.warn("repaired", repair)
+        facts.repair(capture.name, found.repairs)
         for value in found.values:
             if isinstance(value, dict) and "device" not in value and "devices" in value:
                 facts.warn(

@@ -86,10 +86,8 @@ def read(capture: Capture) -> Facts:
     """Controllers, volumes and drives of every controller that answered."""
     facts = Facts(tool(capture))
     found = documents(capture.text)
-    if found is not None and found.repairs:
-        facts.repaired = True
-        for repair in found.repairs:
-            facts.warn("repaired", repair)
+    if found is not None:
+        facts.repair(capture.name, found.repairs)
     name = re.search(r'Host Name"?\s*[=:]\s*"?([\w.-]+)', capture.text)
     facts.host.name = name[1] if name is not None else None
     answers = list(_answers(found.values)) if found else list(_text_answers(capture.lines))

@@ -86,6 +86,17 @@ def test_whole_captures_do_not_end_early(path: Path) -> None:
     assert facts is not None and "cut" not in {each.code for each in facts.warnings}
 
 
+def test_cut_json_of_every_tool_is_named() -> None:
+    for text in (
+        '{"mdts": 5, "vwc": 1, "mn": "X", "psds": [{"max_power": 8',
+        '{"critical_warning": 0, "data_units_written": 5, "temperature": 3',
+        '[{"id": "disk", "class": "disk", "logicalname": "/dev/sda", "size": 5}, {"id"',
+    ):
+        facts = read_text("a.json", text).facts
+        assert facts is not None and facts.repaired
+        assert facts.warnings[0].text.startswith("a.json: the document is cut")
+
+
 MEGACLI = """Adapter 0 -- Virtual Drive Information:
 Virtual Drive: 0 (Target Id: 0)
 RAID Level          : Primary-5, Secondary-0, RAID Level Qualifier-3

@@ -198,6 +198,14 @@ def test_other_disks_of_the_same_lines_are_not(model: str) -> None:
     assert shingled(Drive(model=model)) is None
 
 
+def test_smartctls_family_says_what_the_model_does_not() -> None:
+    """Families of smartmontools' database: `Seagate BarraCuda 3.5 (SMR)`, `... Client SSDs`."""
+    assert shingled(Drive(model="ST3000XX007", family="Seagate BarraCuda 3.5 (SMR)"))
+    assert not shingled(Drive(model="ST3000XX007", family="Seagate BarraCuda 3.5"))
+    drive = Drive(model="XYZ480", family="Crucial/Micron Client SSDs")
+    assert segment_of(drive, "sata", 480 * 10**9).name == "client"
+
+
 def test_a_scenario_of_a_shingled_disk_loads_with_its_own_size() -> None:
     drive = Drive(name="sda", model="WDC WD40EFAX-68JH4N0", kind="hdd", interface="sata-6g",
                   bytes=4_000_787_030_016, rpm=5400, read_from="smart.json")  # fmt: skip
