@@ -233,7 +233,7 @@ def _take(answer: _Answer, facts: Facts) -> None:
             return
     everything = Pairs()
     # What a card supports has keys of what it is set to: `Rebuild Rate = Yes` beside 60 %.
-    for section in sorted(answer.sections, key=lambda each: "upported" in each.title):
+    for section in sorted(answer.sections, key=lambda each: each.title.startswith("Supported")):
         if not _PATH.search(section.title) and not _VOLUME.search(section.title):
             for key, value in section.pairs.items():
                 everything.setdefault(key, value)

@@ -59,7 +59,7 @@ def test_other_tools_say_usb_too() -> None:
                       ' "/dev/sdb [USB JMicron]", "type": "usbjmicron", "protocol": "ATA"},'
                       ' "model_name": "X"}',
         "lsscsi.txt": "[6:0:0:0]    disk    usb:1-2:1.0                     /dev/sdb\n"
-                      "[6:0:0:0]    disk    SanDisk  Cruzer Blade     1.27  /dev/sdb"
+                      "[6:0:0:0]    disk    SanDisk  Blade            1.27  /dev/sdb"
                       "   usb:1-2:1.0\n",
         "lshw.json": '[{"id": "disk", "class": "disk", "logicalname": "/dev/sdb", "size": 16,'
                      ' "businfo": "usb@1:2", "product": "X"}]',
