@@ -148,11 +148,14 @@ def segment_of(drive: Drive, family: str | None, size: int | None) -> Segment:
     model = by_model(drive.model or "") or by_model(drive.family or "")
     if model is not None:
         return model
+    sized = by_size(size)
+    if sized is not None and sized.name == "server":
+        # Some drives with capacitors report a volatile cache all the same.
+        return sized
     if family == "nvme" and (drive.volatile_write_cache or drive.drive_cache == "on"):
         return Segment("client", "as it has a volatile write cache (vwc)")
     if drive.sleeps:
         return Segment("client", "as it goes to sleep by itself (apsta, DEVSLP)")
-    sized = by_size(size)
     if sized is not None:
         return sized
     if (drive.form or "").startswith("m.2"):

@@ -89,6 +89,11 @@ def test_what_a_capture_states_goes_before_model_and_size(
     assert why in found.why
 
 
+def test_a_size_of_servers_goes_before_a_reported_cache() -> None:
+    found = segment_of(Drive(model="XYZ", volatile_write_cache=True), "nvme", 3_840_755_982_336)
+    assert (found.name, "3,840 GB" in found.why) == ("server", True)
+
+
 def test_a_sata_drives_own_cache_says_nothing() -> None:
     """Server drives over SATA have their write cache on, too."""
     found = segment_of(Drive(model="XYZ", drive_cache="on"), "sata", 960 * 10**9)
