@@ -50,7 +50,8 @@ values() {
             loop* | ram* | zram* | sr* | fd*) continue ;;
         esac
         values "$block" size device/model device/vendor device/queue_depth device/serial \
-            queue/rotational queue/scheduler queue/nr_requests queue/write_cache \
+            removable queue/rotational queue/zoned queue/scheduler queue/nr_requests \
+            queue/write_cache \
             queue/max_sectors_kb queue/logical_block_size queue/physical_block_size \
             md/level md/raid_disks md/chunk_size md/layout md/degraded md/sync_action \
             md/metadata_version md/consistency_policy md/bitmap/location md/bitmap/chunksize

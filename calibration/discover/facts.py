@@ -6,7 +6,7 @@ texts with a binary unit, such as `512 KiB`. None means that no capture has the 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any, Final
 
@@ -67,6 +67,8 @@ class Controller:
     drive_cache: str | None = None
     state: str | None = None
     rebuild_rate_percent: int | None = None
+    rebuild_priority: str | None = None
+    """In words, as `high`: no maker says which share that is."""
     queue_depth: int | None = None
     pci: str | None = None
     link: Link | None = None
@@ -152,6 +154,8 @@ class Drive:
     rpm: int | None = None
     """0 for an SSD."""
     state: str | None = None
+    failing: str | None = None
+    """What predicts that it fails, in the tool's words."""
     group: str | None = None
     controller: int | str | None = None
     queue_depth: int | None = None
@@ -159,6 +163,18 @@ class Drive:
     drive_cache: str | None = None
     """`on`, `off`, `default`, `no volatile cache`."""
     volatile_write_cache: bool | None = None
+    protected: bool | None = None
+    """True if a capture names a capacitor against the loss of power."""
+    sleeps: bool | None = None
+    """True of an SSD that goes to sleep by itself: `apsta` of NVMe, DEVSLP of SATA."""
+    form: str | None = None
+    """Form factor, such as `m.2` or `2.5 inches`."""
+    transport: str | None = None
+    """`usb` or `mmc`: what no storage system is made of."""
+    removable: bool | None = None
+    """True of a removable medium, and of a disk on a port that is marked for hot plugging."""
+    zoned: str | None = None
+    """`device-managed`, `host-aware`, `host-managed` of a shingled disk."""
     scheduler: str | None = None
     requests: int | None = None
     max_io: str | None = None
@@ -184,6 +200,23 @@ class Drive:
     read_share: float | None = None
     write_bytes_per_s_life: int | None = None
     read_from: str | None = None
+
+    @property
+    def outside(self) -> str | None:
+        """Why it is no part of the storage system; None if it may be one.
+
+        Disks over SATA in bays for hot plugging are marked as removable, too.
+        """
+        if self.transport is not None:
+            name = {"usb": "USB", "mmc": "an SD card's or eMMC's bus"}[self.transport]
+            medium = ", a removable medium" if self.removable else ""
+            return f"on {name}{medium}: no part of the storage system, and not simulated"
+        if self.removable and self.interface is None:
+            return (
+                "a removable medium: no part of the storage system; if it is a disk in a bay for"
+                " hot plugging, capture its interface with lsblk -O"
+            )
+        return None
 
 
 @dataclass
@@ -291,6 +324,12 @@ class Facts:
         """Adds a warning, once."""
         if (found := Warning(code, text)) not in self.warnings:
             self.warnings.append(found)
+
+    def repair(self, file: str, repairs: Sequence[str]) -> None:
+        """Says what was wrong with a capture and has been repaired."""
+        self.repaired |= bool(repairs)
+        for each in repairs:
+            self.warn("repaired", f"{file}: {each}")
 
     def stamp(self, file: str) -> None:
         """Says of every fact which file it was read from."""

@@ -72,6 +72,10 @@ def found_of(reads: Sequence[Read]) -> Found:
     for drive in facts.drives:
         name = drive.name or drive.address or drive.model or "a drive"
         _check_link(facts, name, drive.link, drive.link_possible)
+        if drive.failing is not None and drive.state not in ("failed", "missing"):
+            place = drive.slot or drive.name or drive.model or "a drive"
+            text = f"{place}: its failure is predicted ({drive.failing}); it is taken as sound"
+            facts.warn("failing", text)
     for card in facts.controllers:
         name = card.model or card.address or "a controller"
         _check_link(facts, name, card.link, card.link_possible)

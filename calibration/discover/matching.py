@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Literal
@@ -17,15 +17,20 @@ from typing import Literal
 from raidlab.calibration.discover.facts import Controller, Drive, Facts, StatedDrive
 from raidlab.calibration.discover.part_numbers import (
     CUT,
+    is_qlc,
     rule_of,
     stated_capacity,
     stated_kind,
     stated_speed,
     without_vendor,
 )
+from raidlab.calibration.discover.segments import Segment, segment_of
+from raidlab.calibration.discover.shingled import is_host_managed, shingled
 from raidlab.devices.catalogue import catalogue
 from raidlab.devices.controller import ControllerSpec
+from raidlab.devices.hdd import HddSpec
 from raidlab.devices.schema import DriveOptions, DriveSpec
+from raidlab.devices.ssd import SsdSpec
 from raidlab.devices.units import format_size
 
 Quality = Literal["exact", "family", "near", "class", "ask"]
@@ -49,6 +54,8 @@ class Match:
     stand_in: str | None = None
     """A generic device of its kind, where `device` is None."""
     candidates: tuple[str, ...] = ()
+    doubt: str = ""
+    """What nothing decides, or what the stand-in cannot show, and what that changes."""
 
 
 @dataclass(frozen=True)
@@ -63,6 +70,10 @@ class _Known:
     rpm: int | None
     generation: int | None = None
     """Of PCI Express."""
+    client: bool = False
+    """True of an SSD whose buffer a loss of power empties."""
+    cell: str | None = None
+    shingled: bool = False
 
 
 @cache
@@ -83,7 +94,14 @@ def _drives() -> tuple[_Known, ...]:
         capacity = spec.capacity_bytes(DriveOptions())
         pcie = re.match(r"pcie-(\d)", str(device.written.get("interface", "")))
         generation = int(pcie[1]) if pcie else None
-        found.append(_Known(spec.name, spec.title, family, capacity, rpm, generation))
+        found.append(
+            _Known(
+                spec.name, spec.title, family, capacity, rpm, generation,
+                client=isinstance(spec, SsdSpec) and not spec.buffer.protected,
+                cell=spec.nand.cell if isinstance(spec, SsdSpec) else None,
+                shingled=isinstance(spec, HddSpec) and spec.shingled is not None,
+            )
+        )  # fmt: skip
     return tuple(found)
 
 
@@ -105,9 +123,19 @@ def match_facts(facts: Facts) -> list[Match]:
         if each.model or each.chip
     ]
     for drive in facts.drives:
-        if not (drive.virtual or drive.volume_of_controller):
+        if not (drive.virtual or drive.volume_of_controller or drive.outside):
             found.append(match_drive(_completed(drive, facts.drives)))
     return [*found, *match_stated(facts.stated)]
+
+
+def doubts(matches: Sequence[Match]) -> Iterator[str]:
+    """What is in doubt of drives, alike ones together."""
+    alike: dict[tuple[str, str], list[str]] = {}
+    for match in matches:
+        if match.doubt:
+            alike.setdefault((match.text or "no model", match.doubt), []).append(match.part)
+    for (text, doubt), parts in alike.items():
+        yield f"{' '.join(parts)}: {text}: {doubt}"
 
 
 def _completed(drive: Drive, drives: Sequence[Drive]) -> Drive:
@@ -162,13 +190,15 @@ def match_drive(drive: Drive) -> Match:
             quality, why = _quality(line, rule.neighbour, family, size)
             return Match(part, text, line.name, quality, why)
     names, may_be = _cut(text)
-    stand_in = _stand_in(drive, family, size)
+    like = _likeness(drive, family, size)
+    stand_in = _stand_in(drive, family, size, like)
     if stand_in is None:
         return Match(part, text, None, "ask", "neither kind nor interface is known")
     if _kind(drive, family) is None:
         stated = [each.upper() for each in (family,) if each]
         stated += [format_size(size)] if size else []
-        reason = f"{', '.join(stated)}, but not whether disk or SSD; {_differs(stand_in)}"
+        differs = _differs(_Likeness(), stand_in)
+        reason = f"{', '.join(stated)}, but not whether disk or SSD; {differs}"
         return Match(part, text, None, "ask", reason, stand_in.name, names)
     if names:
         why = f"the model is cut: it may be {may_be}"
@@ -176,11 +206,65 @@ def match_drive(drive: Drive) -> Match:
         why = "not in the catalogue"
     else:
         why = "no model is stated"
-    return Match(part, text, None, "class", f"{why}; {_differs(stand_in)}", stand_in.name, names)
+    reason = f"{why}; {_differs(like, stand_in)}"
+    doubt = _doubt(drive, like, stand_in)
+    return Match(part, text, None, "class", reason, stand_in.name, names, doubt)
 
 
-def _differs(stand_in: _Known) -> str:
-    return f"the generic drive nearest in speed, size and interface stands in: {stand_in.title}"
+@dataclass(frozen=True)
+class _Likeness:
+    """What a stand-in must have beside speed, size and interface."""
+
+    segment: Segment | None = None
+    """Of an SSD."""
+    qlc: bool = False
+    shingled: str | None = None
+    """Why a disk is shingled."""
+
+
+def _likeness(drive: Drive, family: str | None, size: int | None) -> _Likeness:
+    if _kind(drive, family) == "hdd":
+        return _Likeness(shingled=shingled(drive))
+    return _Likeness(segment_of(drive, family, size), is_qlc(drive.model or ""))
+
+
+def _differs(like: _Likeness, stand_in: _Known) -> str:
+    """Which generic drives were asked, why those, and which of them it is."""
+    nearest = f"nearest in speed, size and interface stands in: {stand_in.title}"
+    if stand_in.shingled:
+        return f"its tracks are shingled ({like.shingled}): {stand_in.title} stands in"
+    if like.segment is None or stand_in.rpm is not None:
+        return f"the generic drive {nearest}"
+    which = f"a {like.segment.name} SSD, {like.segment.why}"
+    return f"{which}; of the generic {like.segment.name} SSDs the one {nearest}"
+
+
+def _doubt(drive: Drive, like: _Likeness, stand_in: _Known) -> str:
+    """What a user must know of a stand-in."""
+    said = []
+    if like.segment is not None and not like.segment.decided:
+        said.append(
+            "no capture says whether it is a client or a server SSD, it is taken as a server's,"
+            " which answers sync writes (fsync) from a protected buffer; a client SSD makes some"
+            " 20 times fewer: capture smartctl -x, nvme id-ctrl (vwc)"
+        )
+    elif like.segment is not None and like.segment.name == "client":
+        if not stand_in.client:
+            said.append("it is a client SSD, the stand-in a server's: its sync writes are slower")
+        else:
+            said.append(
+                f"a client SSD, {like.segment.why}: a sync write (fsync) waits until its cells"
+                " are programmed, which a server SSD's does not"
+            )
+    if like.qlc and stand_in.cell != "qlc":
+        said.append("its cells are QLC, the stand-in's TLC: long writes are slower than here")
+    if like.shingled is not None:
+        more = "its media cache and bands are assumed" if stand_in.shingled else (
+            "the stand-in is not: random writes that last are slower than here")  # fmt: skip
+        said.append(f"its tracks are shingled ({like.shingled}): {more}")
+        if is_host_managed(drive):
+            said.append("it takes writes in the order of its zones alone, which is not simulated")
+    return "; ".join(said)
 
 
 def _in_title(text: str, title: str) -> bool:
@@ -277,12 +361,13 @@ _SATA_RPM = 7200
 """SATA disks turn no faster, but for a few whose part numbers say so."""
 
 
-def _stand_in(drive: Drive, family: str | None, size: int | None) -> _Known | None:
+def _stand_in(drive: Drive, family: str | None, size: int | None, like: _Likeness) -> _Known | None:
     """The generic drive of the same kind and speed that is nearest in size and interface.
 
     Speed decides first: what a seek or a generation of PCI Express costs, no size makes up for.
     Flash of another interface is another SSD; a disk's mechanics do not depend on its plug.
-    Where the kind is unknown, interface and size say which is nearest.
+    Where the kind is unknown, interface and size say which is nearest. Of a shingled disk any
+    shingled one of the catalogue is nearer than a generic one that is not.
     """
     kind = _kind(drive, family)
     if kind is None and (family is None or size is None):
@@ -291,24 +376,30 @@ def _stand_in(drive: Drive, family: str | None, size: int | None) -> _Known | No
     link = drive.link_possible or drive.link
     generation = link.gen if link is not None else None
     fastest = _SATA_RPM if family == "sata" else max(each.rpm or 0 for each in _drives())
+    client = like.segment is not None and like.segment.name == "client"
     generic = [
         each
         for each in _drives()
-        if each.name.startswith("generic-") and "client" not in each.name
+        if each.name.startswith("generic-")
         and (kind is None or (each.rpm is not None) == (kind == "hdd"))
         and (each.rpm or 0) <= max(fastest, rpm or 0)
         and (each.family == "nvme") == (family == "nvme")
         and (each.rpm is not None or family in (None, each.family))
     ]  # fmt: skip
+    generic = [each for each in generic if each.rpm is not None or each.client == client] or generic
+    if like.shingled is not None:
+        own = [each for each in _drives() if each.shingled]
+        generic = [each for each in own if each in generic] or own or generic
 
-    def distance(each: _Known) -> tuple[float, float, int]:
+    def distance(each: _Known) -> tuple[bool, float, float, int]:
         speed = abs((each.rpm or 0) - (rpm or each.rpm or 0))
         if generation is not None and each.generation is not None:
             speed = abs(each.generation - generation)
         away = 0.0 if not size else abs(math.log(each.bytes / size))
         other = family is not None and each.family != family
         away += _OTHER_INTERFACE if other else 0.0
-        return float(speed), away, each.bytes if each.rpm is None else 0
+        wrong = like.qlc and each.cell != "qlc"
+        return wrong, float(speed), away, each.bytes if each.rpm is None else 0
 
     return min(generic, key=distance, default=None)
 

@@ -78,3 +78,33 @@ def guess(array: Array | None, drives: Sequence[Drive]) -> Drive:
     flash = any("nvme" in name for name in array.drives or [])
     kind, interface = ("ssd", "nvme") if flash else ("hdd", "sata")
     return Drive(kind=kind, interface=interface, bytes=each)
+
+
+_SOUND = ("optimal", "ok", "okay", "clean", "active", "normal")
+_AWAY = ("missing", "failed", "offline", "rebuilding", "rebuild", "unconfigured bad", "degraded",
+         "out of sync")  # fmt: skip
+
+
+def places_lacking(
+    array: Array, drives: Sequence[Drive], lacking: int
+) -> tuple[list[int], list[int]]:
+    """Places without a working drive, from 0 on; the first ones where no capture numbers them.
+
+    Args:
+        array: The array.
+        drives: All drives that captures show, with their states.
+        lacking: How many it lacks at least.
+
+    Returns:
+        The places, and those of them that captures say.
+    """
+    listed, members = array.drives or [], array.members or 0
+    known = array.lacking or []
+    if not known and len(listed) == members and array.state not in _SOUND:
+        states = {each.slot: each.state for each in drives if each.controller == array.controller}
+        away = [at for at, slot in enumerate(listed) if states.get(slot) in _AWAY]
+        known = away if array.controller is not None else []
+    known = known or [listed.index(each) for each in array.failed or [] if each in listed]
+    places = [each for each in known if each < members]
+    others = [each for each in range(members) if each not in places]
+    return [*places, *others[: max(0, lacking - len(places))]], places

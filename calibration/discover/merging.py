@@ -66,6 +66,8 @@ def merged(parts: Sequence[Facts]) -> Facts:
                 setattr(whole.host, name, value)
         for warning in each.warnings:
             whole.warn(warning.code, warning.text)
+    files = dict.fromkeys(e.host.read_from for e in order if e.host.read_from is not None)
+    whole.host.read_from = ", ".join(files) or None
     _drop_paths(whole)
     _without_identity(whole)
     name_members(whole)

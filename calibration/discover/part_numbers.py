@@ -255,6 +255,18 @@ def stated_kind(text: str) -> str | None:
     return found or ("hdd" if stated_speed(text) else None)
 
 
+_QLC = re.compile(
+    # Samsung's QVO; Crucial's P1 to P3; N behind Intel's form; Q behind Micron's capacity.
+    r"\bQVO\b|CT\d+P[123](PLUS)?SSD|SSDP[EF]KN|SSDPF2N|SBFPF|MTFD[A-Z]{3}\w{3,4}Q",
+    re.IGNORECASE,
+)
+
+
+def is_qlc(text: str) -> bool:
+    """True of a model that its maker makes of cells with four bits."""
+    return _QLC.search(text) is not None
+
+
 def stated_speed(text: str) -> int | None:
     """Revolutions a minute that a model's own text states, by its maker's scheme; else None."""
     plain = without_vendor(text)

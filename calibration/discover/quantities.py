@@ -109,6 +109,12 @@ def pcie_generation(text: str | None, width: int | None = None) -> int | None:
     return _TRANSFERS.get(value)
 
 
+def pcie_link(text: str | None) -> tuple[int, int] | None:
+    """Generation and lanes of `PCIe 3.0 x4 (3940 MB/s)`, as Microchip's tools print them."""
+    match = re.search(r"PCIe\s*(?:Gen)?\s*([1-6])(?:\.\d)?\s*x\s*(\d+)", text or "", re.IGNORECASE)
+    return None if match is None else (int(match[1]), int(match[2]))
+
+
 def line_rate(text: object) -> str | None:
     """The generation of SATA or SAS by its line rate: `6g` of `6.0 Gb/s`; None if unknown."""
     match = re.search(r"(\d+(?:[.,]\d+)?)\s*-?G(?:b|bit)?(?:/s|ps)?\b", str(text or ""), re.I)
@@ -173,6 +179,14 @@ def flag(text: object) -> bool | None:
     if re.match(r"(no|disabled?|off|false|0|absent)\b", word):
         return False
     return None
+
+
+def zones(text: object) -> str | None:
+    """Who manages the zones of a shingled disk, as `host-managed`; None if it has none."""
+    found = re.search(r"(host|device|drive)[-_ ](managed|aware)", str(text or ""), re.IGNORECASE)
+    if found is None:
+        return None
+    return f"{found[1].lower().replace('drive', 'device')}-{found[2].lower()}"
 
 
 def on_off(text: object) -> str | None:

@@ -9,6 +9,7 @@ from pathlib import Path
 from textwrap import dedent
 
 from raidlab.calibration.discover.captures import Capture
+from raidlab.calibration.discover.endings import ends_early
 from raidlab.calibration.discover.facts import Facts
 from raidlab.calibration.discover.readers import (
     arcconf,
@@ -112,6 +113,8 @@ def read_text(name: str, text: str) -> Read:
     for reader in READERS:
         if reader.claims(capture):
             facts = reader.read(capture)
+            if not facts.refused and (lacks := ends_early(facts.source, capture)) is not None:
+                facts.warn("cut", f"{name} ends early: {lacks}; what is not in it is unknown")
             facts.stamp(name)
             return Read(name, facts)
     return Read(name, None)

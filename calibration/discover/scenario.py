@@ -9,13 +9,15 @@ from __future__ import annotations
 import re
 import tempfile
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from raidlab.calibration.discover import policies
 from raidlab.calibration.discover.facts import Array, Controller, Drive, Facts
+from raidlab.calibration.discover.left_over import left_over, usable
 from raidlab.calibration.discover.matching import match_controller, match_drive
-from raidlab.calibration.discover.members import guess, used_of_drives
+from raidlab.calibration.discover.members import guess, places_lacking, used_of_drives
 from raidlab.calibration.discover.merging import base_drive, device_name
 from raidlab.calibration.discover.sheets import (
     Sheet,
@@ -23,15 +25,18 @@ from raidlab.calibration.discover.sheets import (
     controller_sheet,
     drive_sheet,
     host_sheet,
+    read_from,
 )
 from raidlab.devices.catalogue import find
 from raidlab.devices.controller import ControllerSpec
+from raidlab.devices.copies import CopyLayout
 from raidlab.devices.faults import SpecError
+from raidlab.devices.kernels import parse_version
 from raidlab.devices.levels import facts as level_facts
 from raidlab.devices.schema import DriveOptions, DriveSpec
-from raidlab.devices.units import format_size
 from raidlab.scenarios.planning.scenario import load_scenario
 
+_HOST_KEYS = re.compile(r"^host\.(sockets): has no effect", re.MULTILINE)
 _LEVELS = ("raid0", "raid1", "raid1e", "raid10", "raid5", "raid6", "raid50", "raid60")
 
 
@@ -45,6 +50,12 @@ class Draft:
     assumed: list[str] = field(default_factory=list)
     shown: Sequence[Drive] = ()
     """Every drive that captures show."""
+    behind: Sequence[Array] = ()
+    """Arrays behind the controller."""
+    cached: bool = False
+    """True if the controller has a cache, whose policies its arrays may have."""
+    without_effect: set[str] = field(default_factory=set)
+    """Keys of `[host]` that change nothing of it."""
     faults: list[str] = field(default_factory=list)
     """Why it cannot be loaded; empty if it can."""
 
@@ -82,14 +93,22 @@ def draft(facts: Facts, stem: str) -> Draft | None:
     if not groups:
         return None
     made = Draft(shown=facts.drives)
-    made.left_out = left_out
     for plainly in (False, True):
-        made.lines, made.sheets, made.assumed = [], {}, []
-        _write(made, facts, controller, groups, stem, plainly=plainly)
-        made.faults = check(made, stem)
+        _rewrite(made, facts, controller, groups, stem, left_out, plainly=plainly)
+        if not made.faults and made.without_effect:
+            _rewrite(made, facts, controller, groups, stem, left_out, plainly=plainly)
         if not made.faults:
             break
     return made
+
+
+def _rewrite(
+    made: Draft, facts: Facts, controller: Controller | None, groups: Sequence[_Group], stem: str,
+    left_out: Sequence[str], *, plainly: bool,
+) -> None:  # fmt: skip
+    made.lines, made.sheets, made.assumed, made.left_out = [], {}, [], [*left_out]
+    _write(made, facts, controller, groups, stem, plainly=plainly)
+    made.faults = check(made, stem)
 
 
 def can_be_simulated(facts: Facts) -> bool:
@@ -103,7 +122,8 @@ def check(made: Draft, stem: str) -> list[str]:
         for path, text in files(made, Path(folder) / f"{stem}.toml").items():
             path.write_text(text)
         try:
-            load_scenario(Path(folder) / f"{stem}.toml")
+            scenario = load_scenario(Path(folder) / f"{stem}.toml")
+            made.without_effect |= set(_HOST_KEYS.findall("\n".join(scenario.warnings)))
         except SpecError as error:
             return [str(each).replace(f"{folder}/", "") for each in error.faults]
     return []
@@ -129,7 +149,7 @@ def _main_controller(facts: Facts) -> Controller | None:
         if counts and identity == counts.most_common(1)[0][0]:
             return controller
     managed = any(array.controller is not None for array in facts.arrays)
-    attached = any(d.interface is None or "nvme" not in d.interface for d in facts.drives)
+    attached = any("nvme" not in (d.interface or "") for d in facts.drives if not d.outside)
     if managed:
         first = next(each for each in facts.arrays if each.controller is not None)
         return cards[0] if cards else _unnamed(first)
@@ -169,7 +189,8 @@ def _groups(facts: Facts, controller: Controller | None) -> tuple[list[_Group], 
         groups.append(_Group(_name(name, len(groups)), _level(array), drives, array))
     loose = [
         each for each in facts.drives
-        if id(each) not in used and _usable(each) and not (hardware and each.state != "jbod")
+        if id(each) not in used and usable(each) and not each.outside
+        and not (hardware and each.state != "jbod")
         and each.state not in ("spare", "failed", "missing", "unassigned", "foreign")
     ]  # fmt: skip
     if controller is not None:
@@ -185,47 +206,9 @@ def _groups(facts: Facts, controller: Controller | None) -> tuple[list[_Group], 
     for same in kinds.values():
         groups.append(_Group(f"drives-{len(groups)}", "independent", same))
     used |= {id(each) for array in facts.arrays for each in _drives_of(array, facts)}
-    left_out += _unused(facts, used | {id(each) for each in loose})
-    left_out += _idle_controllers(facts, controller)
-    for drive in facts.drives:
-        label = drive.name or drive.model
-        if drive.virtual:
-            left_out.append(f"{label}: a virtual disk or LUN: its drives are out of sight")
-        elif drive.volume_of_controller and not hardware:
-            left_out.append(f"{label}: a volume of a RAID controller ({drive.model or 'unknown'}):"
-                            " only the controller's own tool shows its drives")  # fmt: skip
-    for volume in facts.volumes:
-        left_out.append(f"volume {volume.name}: {volume.kind or volume.level or 'logical volume'}")
+    standing = used | {id(each) for each in loose}
+    left_out += left_over(facts, controller, standing, hardware=hardware)
     return groups, left_out
-
-
-def _unused(facts: Facts, used: set[int]) -> Iterator[str]:
-    """Drives that stand in no array of the scenario, with their state, once a kind."""
-    kinds: Counter[tuple[str, str]] = Counter()
-    said = {(array.controller, slot) for array in facts.arrays
-            for slot in (*(array.spares or []), *(array.failed or []))}  # fmt: skip
-    lacking = {array.controller for array in facts.arrays if array.lacking or array.missing}
-    for drive in facts.drives:
-        gone = drive.state in ("failed", "missing") and drive.controller in lacking
-        if gone or (drive.controller, drive.slot) in said:
-            continue
-        if id(drive) in used or not _usable(drive):
-            continue
-        size = "" if drive.bytes is None else f", {format_size(drive.bytes)}"
-        name = f"{drive.model or (drive.kind or 'drive').upper()}{size}"
-        kinds[name, drive.state or "in no array that a capture shows"] += 1
-    for (name, state), count in kinds.items():
-        yield f"{count} x {name}: {state}"
-
-
-def _idle_controllers(facts: Facts, controller: Controller | None) -> Iterator[str]:
-    """Controllers beside the one that stands in the scenario."""
-    for each in facts.controllers:
-        if each is not controller and each.role in ("raid", "hba"):
-            link = each.link
-            lanes = f" (PCIe {link.gen}.0 x{link.width})" if link and link.gen else ""
-            yield (f"controller {each.model or each.chip or 'unnamed'}{lanes}: no capture shows"
-                   " drives or volumes on it that the scenario has")  # fmt: skip
 
 
 def _rest_of(array: Array, facts: Facts, used: set[int]) -> list[Drive]:
@@ -247,13 +230,6 @@ def _rest_of(array: Array, facts: Facts, used: set[int]) -> list[Drive]:
     return own if len(own) <= (array.members or 0) else []
 
 
-def _usable(drive: Drive) -> bool:
-    """True for a drive of which enough is known to stand in a scenario."""
-    if drive.virtual or drive.volume_of_controller:
-        return False
-    return bool(drive.kind or drive.interface or drive.model)
-
-
 def _drives_of(array: Array, facts: Facts) -> list[Drive]:
     """The drives that an array's members are, as far as captures show them."""
     found: dict[int, Drive] = {}
@@ -269,11 +245,23 @@ def _drives_of(array: Array, facts: Facts) -> list[Drive]:
 
 def _level(array: Array) -> str:
     level, members = array.level or "jbod", array.members or 1
+    if members == 1:
+        return "jbod"
+    if level == "raid10" and array.controller is None and _layout(array, members) is not None:
+        return level
     if level in ("raid10", "raid1e") and members % 2:
         return "raid1e"
     if level == "raid10" and members == 2:
         return "raid1"
-    return "jbod" if level == "linear" or members == 1 else level
+    return "jbod" if level == "linear" else level
+
+
+def _layout(array: Array, members: int) -> CopyLayout | None:
+    """Where md puts the copies of RAID 10; None of striped pairs and where no capture says it."""
+    if array.controller is not None or array.level != "raid10" or array.layout is None:
+        return None
+    layout = CopyLayout.parse(f"{array.layout}{array.copies or ''}")
+    return None if layout is None or layout.is_of_pairs(members) else layout
 
 
 def _name(text: str, place: int) -> str:
@@ -326,12 +314,12 @@ def _model(made: Draft, sheet: Sheet | None, name: str, stem: str) -> str:
     if sheet is None:
         return name
     plain, number = sheet.name, 1
-    while sheet.name in made.sheets and made.sheets[sheet.name].text != sheet.text:
+    while sheet.name in made.sheets and not made.sheets[sheet.name].is_like(sheet):
         # Drives of one model may differ: in their links, in their queues.
         number += 1
         sheet.name = f"{plain}-{number}"
         sheet.values = {**sheet.values, "name": sheet.name}
-    made.sheets[sheet.name] = sheet
+    made.sheets.setdefault(sheet.name, sheet).join(sheet)
     return f"{stem}-{sheet.name}.toml"
 
 
@@ -343,8 +331,18 @@ def _host(made: Draft, facts: Facts, groups: Sequence[_Group], stem: str, *, pla
     source = facts.host.read_from
     made.lines += ["[host]", f'model = "{_model(made, sheet, base, stem)}"']
     host = facts.host
+    # The kernel counts as soon as a load flushes md, whatever the assumed load does.
+    stated = {"kernel": host.kernel if parse_version(host.kernel or "") else None,
+              "sockets": host.sockets if (host.sockets or 1) > 1 else None}  # fmt: skip
+    if plainly or not any(each.array and each.array.controller is None for each in groups):
+        stated = {}
     for name, value in (("CPU", host.cpu), ("sockets", host.sockets), ("kernel", host.kernel)):
-        if value is not None:
+        if stated.get(name) is not None:
+            text = f'"{value}"' if name == "kernel" else value
+            vain = name in made.without_effect
+            why = ", without effect on this load" if vain else ""
+            made.lines.append(f"{'# ' if vain else ''}{name} = {text}  # read from {source}{why}")
+        elif value is not None:
             made.lines.append(f"# {name}: {value}, read from {source}")
     if host.cpu is None and host.threads is None:
         made.lines.append(f"# assumed: no capture says which CPU it has; {base} stands in")
@@ -355,6 +353,7 @@ def _controller(
     made: Draft, controller: Controller, groups: Sequence[_Group], stem: str, *, plainly: bool
 ) -> None:
     arrays = [g.array for g in groups if g.array is not None and g.array.controller is not None]
+    made.behind = arrays
     match = match_controller(controller, "controller")
     caching = any("back" in (each.write_policy or "") for each in arrays)
     if match.device is None and caching and not controller.cache:
@@ -371,29 +370,16 @@ def _controller(
         "[controller]",
         f'model = "{_model(made, sheet, base, stem)}"  {file}: {match.quality}, {match.reason}',
     ]
-    cached = isinstance(spec, ControllerSpec) and spec.cache is not None
-    if plainly or not arrays or not cached:
+    made.cached = isinstance(spec, ControllerSpec) and spec.cache is not None and not plainly
+    if not arrays or not made.cached:
         made.lines.append("")
         return
-    first = arrays[0]
     backup = backup_of(controller)
     if backup is not None:
         made.lines.append(
             f'backup = "{backup}"  {file}: {controller.backup_state or controller.backup}'
         )
-    running = first.write_policy_now or first.write_policy
-    if running is not None:
-        planned = "" if first.write_policy in (None, running) else f"; set is {first.write_policy}"
-        made.lines.append(f'write = "{running}"  {file}{planned}')
-    ahead = {True: "always", False: "none", "adaptive": "adaptive"}.get(first.read_ahead or False)
-    if first.read_ahead is not None and ahead is not None:
-        made.lines.append(f'read_ahead = "{ahead}"  {file}')
-    if first.io_policy is not None:
-        made.lines.append(f'io_cache = "{first.io_policy}"  {file}')
-    if first.drive_cache in ("on", "off"):
-        made.lines.append(f"disk_cache = {str(first.drive_cache == 'on').lower()}  {file}")
-    if len({(each.write_policy_now, each.read_ahead) for each in arrays}) > 1:
-        made.left_out.append("cache policies of the other volumes: a scenario has one for all")
+    made.lines += policies.shared(arrays)
     made.lines.append("")
 
 
@@ -423,32 +409,33 @@ def _models(
     made: Draft, group: _Group, members: int, stem: str, *, plainly: bool, behind: bool
 ) -> list[tuple[str, str, int, str]]:
     """Models, settings, counts of the drives; members that no capture shows are as the others."""
-    seen: Counter[tuple[str, str, str]] = Counter()
+    seen: dict[tuple[str, str, str], list[str]] = {}
     drives = group.drives or [guess(group.array, made.shown)]
     for drive in drives[:members]:
         match = match_drive(drive)
         base = match.device or match.stand_in or "generic-sata-20tb"
         sheet = None if plainly else drive_sheet(drive, match)
         assumed = drive.read_from is None
-        where = (
-            "assumed: no capture names the drives" if assumed else f"read from {drive.read_from}"
-        )
-        remark = f"{where}: {match.quality}, {match.reason}"
         unqueued = _lacks_queuing(drive)
         if unqueued and behind:
             made.left_out.append(f"{drive.name or drive.slot or drive.model}: NCQ is off, which"
                                  " only onboard ports can have")  # fmt: skip
         switches = (", ncq = false" if unqueued and not behind else "") + _write_cache(drive, base)
-        seen[_model(made, sheet, base, stem), switches, remark] += 1
+        where = drive.read_from or "assumed: no capture names the drives"
+        why = f"{match.quality}, {match.reason}"
+        seen.setdefault((_model(made, sheet, base, stem), switches, why), []).append(where)
         if assumed or match.quality in ("class", "ask"):
-            made.assume(f"{group.name}: {drive.model or 'a drive'} is taken as {base}")
+            doubt = f"; {match.doubt}" if assumed and match.doubt else ""
+            made.assume(f"{group.name}: {drive.model or 'a drive'} is taken as {base}{doubt}")
         elif drive.bytes is None and match.quality == "family":
             made.assume(f"{group.name}: no capture says the size of {match.text}: {base} stands in")
-    rest = members - sum(seen.values())
-    if rest > 0:
-        first = next(iter(seen))
-        seen[first] += rest
-    return [(model, settings, count, remark) for (model, settings, remark), count in seen.items()]
+    rest = members - sum(map(len, seen.values()))
+    first = next(iter(seen.values()))
+    first += first[:1] * max(rest, 0)
+    return [
+        (model, settings, len(files), f"{read_from(files)}: {why}")
+        for (model, settings, why), files in seen.items()
+    ]
 
 
 def _lacks_queuing(drive: Drive) -> bool:
@@ -480,11 +467,10 @@ def _settings(
             made.lines.append(f'stripe_unit = "{array.stripe_unit}"  {file}')
         else:
             made.lines.append("# stripe_unit: assumed, no capture says it")
-    parity = group.level in ("raid1", "raid10", "raid1e", "raid5", "raid6")
-    if software and array.bitmap and parity and not plainly:
-        made.lines.append(f'bitmap = "internal"  {file}')
-        if array.bitmap_chunk is not None:
-            made.lines.append(f'bitmap_chunk = "{array.bitmap_chunk}"  {file}')
+    if group.level in ("raid50", "raid60") and array.spans not in (None, 2):
+        made.lines.append(f"spans = {array.spans}  {file}")
+    if software:
+        made.lines += _of_md(array, group.level, file, plainly=plainly)
     if array.spares:
         away = array.lacking or array.failed or array.missing
         mark = "# not while drives are missing: " if away or plainly else ""
@@ -494,12 +480,31 @@ def _settings(
         made.lines.append(f"{mark}hot_spares = {len(array.spares)}  {file}: {names}")
     if array.journal is not None:
         made.left_out.append(f"journal {array.journal} of {group.name}: no model of it")
-    if array.layout in ("far", "offset"):
-        made.left_out.append(f"layout {array.layout} of {group.name}: copies are near ones here")
     if controller is not None and array.controller is not None and not software:
         rate = controller.rebuild_rate_percent
         if rate and not plainly:
             made.lines.append(f"rebuild_rate = {rate / 100:g}  # read from {controller.read_from}")
+        elif controller.rebuild_priority is not None:
+            made.lines.append(
+                f"# rebuild_rate: assumed; {controller.read_from} has the priority"
+                f" {controller.rebuild_priority}, of which no maker says the share"
+            )
+        made.lines += policies.own(array, made.behind) if made.cached else []
+
+
+def _of_md(array: Array, level: str, file: str, *, plainly: bool) -> list[str]:
+    """What md alone has: where copies lie, a bitmap."""
+    layout = _layout(array, array.members or 1)
+    lines = [] if layout is None else [f'layout = "{layout}"  {file}']
+    if level not in ("raid1", "raid10", "raid1e", "raid5", "raid6") or array.bitmap is None:
+        return lines
+    if not array.bitmap:
+        return [*lines, f'bitmap = "none"  {file}']
+    if not plainly:
+        lines.append(f'bitmap = "internal"  {file}')
+        if array.bitmap_chunk is not None:
+            lines.append(f'bitmap_chunk = "{array.bitmap_chunk}"  {file}')
+    return lines
 
 
 def _degraded(made: Draft, group: _Group, arrays: int) -> None:
@@ -511,14 +516,17 @@ def _degraded(made: Draft, group: _Group, arrays: int) -> None:
     lacking = lacking or len(array.failed or [])
     if array.state in ("degraded", "rebuilding", "partially degraded"):
         lacking = lacking or 1
-    places = _places(array, lacking)
-    fail = places[: level_facts(group.level).bears(array.members)]
+    places, known = places_lacking(array, made.shown, lacking)
+    shape = level_facts(group.level, _layout(array, array.members), array.spans)
+    fail = places[: shape.bears(array.members)]
     if len(fail) < len(places):
         made.left_out.append(f"{len(places) - len(fail)} of {len(places)} drives that {group.name}"
                              " lacks: it would lose data")  # fmt: skip
     for drive in fail:
+        where = "" if drive in known else ", assumed: no capture says which"
         made.lines += [
-            f"[[event]]  # {array.state}: place {drive}, from 0 on, read from {array.read_from}",
+            f"[[event]]  # {array.state}: place {drive}, from 0 on{where}, read from"
+            f" {array.read_from}",
             'at = "0 s"', 'action = "fail-drive"', f"drive = {drive}",
         ]  # fmt: skip
         if arrays > 1:
@@ -526,12 +534,3 @@ def _degraded(made: Draft, group: _Group, arrays: int) -> None:
         made.lines.append("")
     if array.state == "rebuilding" and fail:
         made.left_out.append(f"the rebuild of {group.name}: the array is degraded here")
-
-
-def _places(array: Array, lacking: int) -> list[int]:
-    """Places of the drives that an array lacks, as captures number them; else the first."""
-    listed = array.drives or []
-    known = array.lacking or [listed.index(e) for e in array.failed or [] if e in listed]
-    places = [each for each in known if each < (array.members or 0)]
-    others = [each for each in range(array.members or 0) if each not in places]
-    return [*places, *others[: max(0, lacking - len(places))]]

@@ -35,6 +35,8 @@ class Sheet:
     remarks: list[str] = field(default_factory=list)
     own: bool = False
     """True if it has texts of its own."""
+    files: list[str] = field(default_factory=list)
+    """What it was read from."""
 
     def put(
         self, key: str, value: Value, file: str | None, source: str = "measured",
@@ -44,13 +46,15 @@ class Sheet:
         table, _, name = key.rpartition(".")
         changed = {**table_at(self.values, table), name: value} if table else value
         self.values = {**self.values, table or name: changed}
+        if file is not None and file not in self.files:
+            self.files.append(file)
         if not isinstance(value, int) and not is_quantity(str(value)):
             # Texts have no source in device files: a remark says where they come from.
-            self.remarks.append(f"{key}: {'assumed' if file is None else f'read from {file}'}.")
+            self.remarks.append(f"{key}: {'assumed' if file is None else _READ}.")
             self.own = True
             return
         if source == "measured" and file is not None:
-            note = f"read from {file}"
+            note = _READ
         elif source == "measured":
             source, note = "assumed", "no capture names the drives: by the array's size"
         self.sources[key] = {"source": source, "note": note}
@@ -58,7 +62,35 @@ class Sheet:
     @property
     def text(self) -> str:
         """The file."""
-        return device_toml(self.values, self.sources, self.remarks)
+        where = read_from(self.files)
+        sources = {key: {name: where if text == _READ else text for name, text in each.items()}
+                   for key, each in self.sources.items()}  # fmt: skip
+        remarks = [each.replace(_READ, where) for each in self.remarks]
+        return device_toml(self.values, sources, remarks)
+
+    def is_like(self, other: Sheet) -> bool:
+        """True of the same device, whatever files say it."""
+        one, two = ((each.values, each.sources, each.remarks) for each in (self, other))
+        return one == two
+
+    def join(self, other: Sheet) -> None:
+        """Takes over the files of a like device."""
+        self.files += [file for file in other.files if file not in self.files]
+
+
+_READ: Final = "read from"
+"""Where the files stand once all of them are known."""
+_FILES_SHOWN: Final = 3
+
+
+def read_from(files: Sequence[str]) -> str:
+    """Where something was read, the first files by name; as it is if it was assumed."""
+    unlike = list(dict.fromkeys(files))
+    if unlike and unlike[0].startswith("assumed"):
+        return unlike[0]
+    more = len(unlike) - _FILES_SHOWN
+    others = f" and {more} more" if more > 0 else ""
+    return f"read from {', '.join(unlike[:_FILES_SHOWN])}{others}"
 
 
 def slug(text: str) -> str:

@@ -91,6 +91,15 @@ def is_virtual(vendor: str | None, model: str | None, name: str | None = None) -
     return bool(_LUN_VENDOR.match(text) or _LUN_MODEL.match((model or "").strip()))
 
 
+def transport_of(text: str | None, name: str | None = None) -> str | None:
+    """`usb` or `mmc` of what a tool says of a bus, or of a device's name; None of all others."""
+    word = (text or "").lower()
+    if re.search(r"\busb|\buas\b", word):
+        return "usb"
+    card = re.match(r"mmcblk\d", (name or "").rpartition("/")[2])
+    return "mmc" if card or re.search(r"\b(mmc|sdio)\b", word) else None
+
+
 def virtual_bus(vendor: str | None, model: str | None, name: str | None) -> str | None:
     """What a virtual disk hangs on, by its name and vendor: `virtio`, `Xen`, `VMware`..."""
     device = (name or "").rpartition("/")[2]

@@ -56,11 +56,13 @@ def discover(
         _capture(capture, with_sources=bool(sources or out))
         return
     from raidlab.calibration.discover.machine import find
-    from raidlab.calibration.discover.matching import match_facts
+    from raidlab.calibration.discover.matching import doubts, match_facts
     from raidlab.calibration.discover.scenario import draft, files
 
     found = find(sources or [])
     matches = match_facts(found.facts)
+    for doubt in doubts(matches):
+        found.facts.warn("stand-in", doubt)
     made = draft(found.facts, out.stem) if out is not None else None
     _warn_of(found, made, wanted=out is not None)
     written = out if made is not None and not made.faults else None
@@ -134,7 +136,7 @@ def _without_scenario(facts: Facts) -> str:
         bus = virtual_bus(drive.vendor, drive.model, drive.name) if drive.virtual else None
         parts = [drive.name or drive.model or drive.slot or "a drive", _size(drive.bytes),
                  "a controller's volume" if drive.volume_of_controller
-                 else "virtual" if drive.virtual else "of unknown kind",
+                 else "virtual" if drive.virtual else drive.outside or "of unknown kind",
                  bus or drive.interface]  # fmt: skip
         seen.append(", ".join(each for each in parts if each))
     if not seen:
@@ -164,6 +166,7 @@ def _document(found: Found, matches: list[Match], scenario: Path | None) -> dict
                 "reason": each.reason,
                 "stand_in": each.stand_in,
                 "candidates": list(each.candidates),
+                "doubt": each.doubt or None,
             }
             for each in matches
         ],
@@ -225,7 +228,8 @@ def _print_drives(facts: Facts) -> None:
         sort = "virtual" if drive.virtual else drive.kind and drive.kind.upper()
         sort = "a controller's volume" if drive.volume_of_controller else sort
         parts = [drive.model or drive.family, _size(drive.bytes), sort,
-                 drive.link_now or drive.interface or bus, drive.state, cache]  # fmt: skip
+                 drive.transport or drive.link_now or drive.interface or bus,
+                 "removable" if drive.removable else None, drive.state, cache]  # fmt: skip
         text = ", ".join(each for each in parts if each)
         names = alike.setdefault(text, [])
         names.append(drive.name or drive.slot or drive.address or drive.serial or "?")

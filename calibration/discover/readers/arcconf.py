@@ -19,6 +19,7 @@ from raidlab.calibration.discover.quantities import (
     on_off,
     pci_address,
     pcie_generation,
+    pcie_link,
     raid_level,
     size,
     state,
@@ -200,9 +201,14 @@ def _controller(unit: _Unit, index: int | None) -> Controller:
         queue_depth=whole(have.find("Queue Depth", "Maximum outstanding commands")),
         pci=_pci(have.find("PCI Address (Domain:Bus:Device:Function)", "PCI Address")),
         driver=known_text(have.find("Driver Name")),
+        write_back_without_battery=flag(have.find("No-Battery Write Cache")),
+        rebuild_priority=state(have.find("Rebuild Priority")),
         role="hba" if mode.startswith("hba") else "raid",
     )
-    if speed or width:
+    negotiated = have.find("Negotiated PCIe Data Rate", "PCIe Rate")
+    if (both := pcie_link(negotiated)) is not None:
+        found.link = Link(*both, negotiated)
+    elif speed or width:
         found.link = Link(pcie_generation(speed, width), width, speed)
     _backup(unit, found)
     return found
@@ -314,6 +320,8 @@ def _drive(part: _Part) -> Drive | None:
     vendor = None if (vendor or "").startswith("*") else vendor
     vendor, model = joined_model(vendor, known_text(have.find("Model")))
     stated = _state(have.find("State"))
+    alerts = whole(have.find("S.M.A.R.T. warnings"))
+    alert = flag(have.find("S.M.A.R.T.")) or bool(alerts)
     return Drive(
         slot=place[1] if place else None,
         model=model,
@@ -325,6 +333,7 @@ def _drive(part: _Part) -> Drive | None:
         kind=kind,
         rpm=0 if kind == "ssd" else rpm,
         state=stated,
+        failing="a S.M.A.R.T. warning" if alert else None,
         drive_cache=on_off(have.find("Write Cache")),
         ncq=flag(have.find("NCQ status")),
         sector=_block_size(have.find("Block Size", "Logical/Physical Block Size")),

@@ -59,6 +59,8 @@ def _drive(device: str | None, lines: list[str]) -> Drive:
     drive.ncq = None if depth is None else depth > 1
     cache = re.search(r"^\s*(\*?)\s*Write cache\s*$", text, re.MULTILINE)
     drive.drive_cache = None if cache is None else "on" if cache[1] else "off"
+    drive.form = (have.find("Form Factor") or "").lower() or None
+    drive.sleeps = True if re.search(r"^\s*\*?\s*Device Sleep", text, re.MULTILINE) else None
     sectors = re.search(r"Sector size:\s*(\d+)/(\d+) bytes", text)
     if sectors is not None:
         drive.sector, drive.physical_sector = int(sectors[1]), int(sectors[2])

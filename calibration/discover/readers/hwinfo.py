@@ -15,6 +15,7 @@ from raidlab.calibration.discover.vendors import (
     is_controller_volume,
     is_virtual,
     joined_model,
+    transport_of,
     vendor_and_model,
 )
 
@@ -60,6 +61,8 @@ def _drive(have: Pairs) -> Drive | None:
     elif sectors:
         drive.bytes = int(sectors[1]) * int(sectors[2])
     drive.sector = whole(sectors[2]) if sectors else None
+    bus = f"{have.find('Driver') or ''} {have.find('Attached to') or ''}"
+    drive.transport = transport_of(bus.replace('"', " "), name)
     vendor, device = _text(have, "Vendor"), _text(have, "Device")
     _, model = vendor_and_model(_text(have, "Model"))
     if is_virtual(vendor, model, name):

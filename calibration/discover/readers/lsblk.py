@@ -20,9 +20,10 @@ from raidlab.calibration.discover.quantities import (
     raid_level,
     size,
     whole,
+    zones,
 )
 from raidlab.calibration.discover.readers.md import natural
-from raidlab.calibration.discover.vendors import is_controller_volume, is_virtual
+from raidlab.calibration.discover.vendors import is_controller_volume, is_virtual, transport_of
 
 _NO_DRIVE = re.compile(r"^(loop|zram|ram|sr|fd|bcache|nbd|drbd|rbd|md|dm-)")
 _MD = re.compile(r"^(raid\d+|linear|md)$")
@@ -102,15 +103,13 @@ def read(capture: Capture) -> Facts:
 def _nodes(capture: Capture, facts: Facts) -> Iterator[_Node]:
     found = documents(capture.text) if '"blockdevices"' in capture.text else None
     if found is not None:
-        facts.repaired = bool(found.repairs)
-        for repair in found.repairs:
-            facts.warn("repaired", repair)
+        facts.repair(capture.name, found.repairs)
         for value in found.values:
             devices = value.get("blockdevices", []) if isinstance(value, dict) else []
             for device in devices:
                 yield from _tree(device, None)
     elif _PAIRS.search(capture.text):
-        yield from _pairs(capture)
+        yield from _pairs(capture, facts)
     else:
         yield from _drawn(capture)
 
@@ -127,7 +126,7 @@ def _tree(device: Mapping[str, object], parent: _Node | None) -> Iterator[_Node]
             yield each
 
 
-def _pairs(capture: Capture) -> Iterator[_Node]:
+def _pairs(capture: Capture, facts: Facts) -> Iterator[_Node]:
     found: dict[str, _Node] = {}
     for line in capture.lines:
         if 'NAME="' not in line:
@@ -135,6 +134,7 @@ def _pairs(capture: Capture) -> Iterator[_Node]:
         try:
             words = shlex.split(line)
         except ValueError:
+            facts.warn("cut", f"{capture.name} ends early: {line.strip()[:40]}... is no whole line")
             continue
         values = {plain_key(k): v for k, _, v in (word.partition("=") for word in words)}
         node = _Node(values)
@@ -207,12 +207,15 @@ def _drive(node: _Node) -> Drive:
         physical_sector=whole(node.get("phy-sec")),
         scheduler=known_text(node.get("sched")),
         requests=whole(node.get("rq-size")),
+        zoned=zones(node.get("zoned")),
     )
     if node.get("sched") == "none":
         found.scheduler = "none"
     if text is not None and re.search(r"[A-Za-z]", text):
         found.approximate = True
     transport = (node.get("tran") or "").lower()
+    found.removable = flag(node.get("rm")) or None
+    found.transport = transport_of(transport, found.name)
     if is_controller_volume(vendor, model):
         found.volume_of_controller = True
     elif transport in ("fc", "iscsi", "fcoe", "virtio") or is_virtual(vendor, model, found.name):
@@ -225,6 +228,9 @@ def _drive(node: _Node) -> Drive:
         found.interface = interface("nvme" if nvme else family)
         if nvme:
             found.kind = "ssd"
+        if found.removable and found.outside:
+            # Linux takes each medium as turning until it says otherwise.
+            found.kind = None
         if found.interface is None and vendor == "ATA":
             found.interface = "sata"
     return found

@@ -14,7 +14,12 @@ from raidlab.calibration.discover.captures import Capture, documents, indent
 from raidlab.calibration.discover.facts import Controller, Drive, Facts
 from raidlab.calibration.discover.quantities import size
 from raidlab.calibration.discover.readers.lspci import ROLES
-from raidlab.calibration.discover.vendors import is_controller_volume, is_virtual, joined_model
+from raidlab.calibration.discover.vendors import (
+    is_controller_volume,
+    is_virtual,
+    joined_model,
+    transport_of,
+)
 
 _NODE = re.compile(r"^\s*\*-(?P<id>[\w:.-]+)(?P<rest> .*)?$")
 _JSON = re.compile(r'"class"\s*:\s*"(disk|storage|system|memory|processor)"')
@@ -35,7 +40,7 @@ def read(capture: Capture) -> Facts:
     facts = Facts("lshw")
     found = documents(capture.text) if _JSON.search(capture.text[: 1 << 16]) else None
     if found is not None:
-        facts.repaired = bool(found.repairs)
+        facts.repair(capture.name, found.repairs)
         for value in found.values:
             _walk(facts, value, {})
     else:
@@ -108,6 +113,12 @@ def _controller(node: Node, driver: str) -> Controller:
     )  # fmt: skip
 
 
+def _is_removable(capabilities: object) -> bool | None:
+    """True if a node's capabilities name it: words of a text, keys in JSON."""
+    words = capabilities.split() if isinstance(capabilities, str) else capabilities
+    return True if isinstance(words, list | dict) and "removable" in words else None
+
+
 def _drive(node: Node, above: Node, name: str) -> Drive:
     nvme = name.startswith("nvme")
     own = above if nvme and not node.get("product") else node
@@ -120,6 +131,8 @@ def _drive(node: Node, above: Node, name: str) -> Drive:
     sector = str(configuration.get("logicalsectorsize", ""))
     drive.sector = int(sector) if sector.isdigit() else None
     drive.model = product
+    drive.transport = transport_of(f"{node.get('businfo', '')} {above.get('businfo', '')}", name)
+    drive.removable = _is_removable(node.get("capabilities"))
     if is_virtual(vendor, product, name):
         drive.virtual = True
     elif is_controller_volume(vendor, product):

@@ -7,7 +7,12 @@ import re
 from raidlab.calibration.discover.captures import Capture
 from raidlab.calibration.discover.facts import Drive, Facts
 from raidlab.calibration.discover.quantities import size
-from raidlab.calibration.discover.vendors import is_controller_volume, is_virtual, joined_model
+from raidlab.calibration.discover.vendors import (
+    is_controller_volume,
+    is_virtual,
+    joined_model,
+    transport_of,
+)
 
 _ROW = re.compile(
     r"^\[(?P<address>[\w:]+)\]\s+(?P<type>[a-z]+)\s+(?P<vendor>.{8}) (?P<model>.{16,40}?)"
@@ -43,6 +48,7 @@ def read(capture: Capture) -> Facts:
             name = match["device"].removeprefix("/dev/")
             named = None if name == "-" else name
             _put(facts, named, match["vendor"].strip(), match["model"].strip(), _bytes(match))
+            facts.drives[-1].transport = transport_of(match["rest"])
     for match in _NVME.finditer(capture.text):
         _put(facts, match["device"].removeprefix("/dev/"), "NVMe", match["model"], _bytes(match))
     return facts

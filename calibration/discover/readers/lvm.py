@@ -51,9 +51,7 @@ def read(capture: Capture) -> Facts:
 def _rows(capture: Capture, facts: Facts) -> Iterator[Row]:
     found = documents(capture.text) if '"lv_name"' in capture.text else None
     if found is not None:
-        facts.repaired = bool(found.repairs)
-        for repair in found.repairs:
-            facts.warn("repaired", repair)
+        facts.repair(capture.name, found.repairs)
         for value in found.values:
             for report in value.get("report", []):
                 for row in report.get("lv", []) + report.get("seg", []):

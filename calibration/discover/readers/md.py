@@ -163,6 +163,13 @@ def read_mdadm(capture: Capture) -> Facts:
         if level == "container" or level is None:
             continue
         array = _of_detail(device, lines, pairs)
+        full, shown = array.present == array.members, len(array.drives or [])
+        if full and "activedevices" in pairs and shown < (array.members or 0):
+            facts.warn(
+                "cut",
+                f"{device or capture.name} ends early: {array.present} devices are active,"
+                f" {shown} of them are listed",
+            )
         identity = pairs.find("Array UUID", "UUID") or device
         if "arrayuuid" in pairs:
             _of_examine(array, device, pairs)
@@ -310,7 +317,9 @@ def _table(found: Array, lines: Sequence[str]) -> None:
             drives.append(name)
     found.drives, found.spares, found.failed = drives or None, spares or None, failed or None
     found.lacking = lacking or None
-    if found.members is not None and drives and len(drives) < found.members:
+    # Where all places are active, drives that the table lacks were cut off.
+    whole_array = found.present is not None and found.present == found.members
+    if found.members is not None and 0 < len(drives) < found.members and not whole_array:
         found.missing = found.members - len(drives)
 
 
@@ -328,10 +337,12 @@ def _of_export(lines: Sequence[str]) -> Array:
     )
     spares = [devices.get(name, name) for name, role in roles.items() if role == "spare"]
     level = raid_level(have.find("MD_LEVEL"))
+    taken, members = {place for place, _ in placed}, whole(have.find("MD_DEVICES"))
     return Array(
         name=have.find("MD_DEVNAME") or (have.find("MD_NAME") or "").rpartition(":")[2] or None,
         level=level,
-        members=whole(have.find("MD_DEVICES")),
+        members=members,
+        lacking=[at for at in range(members or 0) if taken and at not in taken] or None,
         metadata=have.find("MD_METADATA"),
         drives=[name for _, name in placed] or None,
         spares=spares or None,

@@ -7,6 +7,8 @@ a drive. GB and TB are powers of 1,024; the raw size in hexadecimal is exact.
 from __future__ import annotations
 
 import re
+from collections import defaultdict
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from raidlab.calibration.discover.captures import Capture, Pairs, pair
@@ -28,6 +30,7 @@ from raidlab.calibration.discover.vendors import SAS_VENDORS, vendor_and_model
 _ADAPTER = re.compile(r"^\s*Adapter\s*[:#]?\s*#?(\d+)|status for Adapter:?\s*(\d+)", re.IGNORECASE)
 _VOLUME = re.compile(r"^\s*(?:CacheCade )?Virtual (?:Drive|Disk)\s*:\s*(\d+)", re.IGNORECASE)
 _DRIVE = re.compile(r"^\s*Enclosure Device ID\s*:", re.IGNORECASE)
+_POSITION = re.compile(r"Span: (\d+), Arm: (\d+)")
 _END = re.compile(r"^\s*(Exit Code|DISK GROUPS?|Number of (Virtual|Physical) Disks)\b", re.I)
 
 
@@ -186,7 +189,8 @@ def _read_ahead(words: str) -> bool | str | None:
 
 def _take_drives(blocks: list[_Block], volumes: list[_Block], facts: Facts) -> None:
     """Each drive once, though it is printed under each volume of its group."""
-    seen: dict[tuple[int | None, str], Drive] = {}
+    seen: dict[tuple[int | str | None, str], Drive] = {}
+    positions: dict[int, dict[str, tuple[int, int]]] = defaultdict(dict)
     for block in blocks:
         have = block.pairs
         enclosure, slot = have.find("Enclosure Device ID"), have.find("Slot Number")
@@ -206,9 +210,34 @@ def _take_drives(blocks: list[_Block], volumes: list[_Block], facts: Facts) -> N
                 array.failed = [*(array.failed or []), place]
             if drive.state == "spare":
                 array.spares = [*(array.spares or []), place]
-    for array in facts.arrays:
+            if (at := _POSITION.search(have.find("Drive's position") or "")) is not None:
+                positions[block.volume][place] = int(at[1]), int(at[2])
+    for number, array in enumerate(facts.arrays):
         if array.members is None and array.drives:
             array.members = len(array.drives)
+        states = {slot: seen[array.controller, slot].state for slot in array.drives or []}
+        _seat(array, positions[number], states)
+
+
+def _seat(
+    array: Array, positions: Mapping[str, tuple[int, int]], states: Mapping[str, str | None]
+) -> None:
+    """Puts an array's drives into their places, by span and arm; the others are empty."""
+    members = array.members or 0
+    each = array.members_per_span or members // (array.spans or 1)
+    places = {slot: span * each + arm for slot, (span, arm) in positions.items() if arm < each}
+    if not array.drives or set(array.drives) != set(places):
+        return
+    if len(set(places.values())) < len(places) or max(places.values()) >= members:
+        return
+    array.drives = sorted(array.drives, key=lambda slot: places[slot])
+    there = {places[slot] for slot in array.drives if states[slot] not in megaraid.AWAY}
+    array.lacking = [at for at in range(members) if at not in there] or None
+    if array.state == "optimal":
+        # Drives that are not listed are not away: the capture was cut.
+        array.lacking = None
+    elif len(array.drives) < members:
+        array.missing = members - len(array.drives)
 
 
 def _drive(block: _Block, place: str) -> Drive:
@@ -230,6 +259,7 @@ def _drive(block: _Block, place: str) -> Drive:
         link_now=interface(family, have.find("Link Speed")) if have.find("Link Speed") else None,
         kind=megaraid.medium(have.find("Media Type")),
         state="foreign" if foreign else stated or ("spare" if spare else None),
+        failing=megaraid.failing(have),
         controller=block.adapter,
         sector=size(have.find("Sector Size")) or None,
     )

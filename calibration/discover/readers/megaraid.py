@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Final
 
 from raidlab.calibration.discover.captures import Pairs, text_of
 from raidlab.calibration.discover.facts import Array, Drive
 from raidlab.calibration.discover.quantities import (
     binary_size,
+    flag,
     interface,
     known_text,
     line_rate,
@@ -33,6 +35,8 @@ _DRIVE_STATES = {
     "ugshld": "shielded", "hspshld": "shielded", "ugsp": "unassigned", "f": "foreign",
     "frgn": "foreign", "foreign": "foreign", "sed lock": "locked", "ubunsp": "unconfigured bad",
 }  # fmt: skip
+AWAY: Final = ("missing", "failed", "offline", "rebuilding", "unconfigured bad")
+"""States of a drive in whose place an array lacks data."""
 _ARRAY_STATES = {
     "optl": "optimal", "dgrd": "degraded", "pdgd": "partially degraded", "ofln": "offline",
     "rec": "recovery",
@@ -163,6 +167,15 @@ def exact_bytes(text: str | None) -> int | None:
     return min((sectors * 512, sectors * 4096), key=lambda each: abs(each - rounded))
 
 
+def failing(have: Pairs) -> str | None:
+    """What predicts a drive's failure: the controller's count, the drive's own alert."""
+    count = whole(have.find("Predictive Failure Count"))
+    alert = have.find("Drive has flagged a S.M.A.R.T alert", "S.M.A.R.T alert flagged by drive")
+    said = [f"Predictive Failure Count: {count}"] if count else []
+    said += ["a S.M.A.R.T. alert"] if flag(alert) else []
+    return ", ".join(said) or None
+
+
 def refine(drive: Drive, have: Pairs) -> None:
     """What the pairs about one drive add: exact size, serial number, link, sectors."""
     if (raw := have.find("Raw size", "Raw Size")) is not None:
@@ -177,6 +190,7 @@ def refine(drive: Drive, have: Pairs) -> None:
         drive.interface = interface(family, have.find("Device Speed", "Capable Speed"))
         drive.link_now = interface(family, have.find("Link Speed", "Negotiated Link Speed"))
     drive.drive_cache = drive.drive_cache or on_off(have.find("Write Cache"))
+    drive.failing = failing(have) or drive.failing
     drive.sector = size(have.find("Logical Sector Size")) or drive.sector
     drive.physical_sector = size(have.find("Physical Sector Size")) or drive.physical_sector
 

@@ -54,9 +54,7 @@ def read_list(capture: Capture) -> Facts:
     facts = Facts("nvme-list")
     found = documents(capture.text)
     if found is not None:
-        facts.repaired = bool(found.repairs)
-        for repair in found.repairs:
-            facts.warn("repaired", repair)
+        facts.repair(capture.name, found.repairs)
         spaces = [each for value in found.values for each in _spaces(value)]
     else:
         spaces = list(_table(capture))
@@ -159,6 +157,7 @@ def read_id(capture: Capture) -> Facts:
     for have, power in _identities(capture, facts):
         depth = whole(have.find("mdts"))
         cache = whole(have.find("vwc"))
+        sleeps = whole(have.find("apsta"))
         total = whole(re.sub(r"^.*\btotal\b", "", have.find("tnvmcap") or ""))
         model = known_text(have.find("mn"))
         virtual = is_virtual(None, model)
@@ -173,6 +172,7 @@ def read_id(capture: Capture) -> Facts:
                 virtual=True if virtual else None,
                 volatile_write_cache=None if cache is None else bool(cache & 1),
                 drive_cache=None if cache is None else None if cache & 1 else "no volatile cache",
+                sleeps=None if sleeps is None else bool(sleeps & 1),
                 max_transfer=binary(_LEAST_PAGE << depth) if depth else None,
                 max_power_w=power,
             )
@@ -194,7 +194,7 @@ def _named(capture: Capture) -> str | None:
 def _identities(capture: Capture, facts: Facts) -> Iterator[tuple[Pairs, float | None]]:
     found = documents(capture.text) if capture.text.lstrip()[:1] in "{[" else None
     if found is not None:
-        facts.repaired = bool(found.repairs)
+        facts.repair(capture.name, found.repairs)
         for value in found.values:
             have = Pairs()
             for key, each in value.items():
@@ -227,7 +227,7 @@ def read_log(capture: Capture) -> Facts:
     found = documents(capture.text) if capture.text.lstrip()[:1] in "{[" else None
     parts = []
     if found is not None:
-        facts.repaired = bool(found.repairs)
+        facts.repair(capture.name, found.repairs)
         for value in found.values:
             have = Pairs()
             for key, each in value.items():
@@ -248,6 +248,9 @@ def life(drive: Drive, have: Pairs) -> None:
     read, written = (whole(have.find(f"data_units_{word}")) for word in ("read", "written"))
     reads = whole(have.find("host_read_commands", "host_reads"))
     writes = whole(have.find("host_write_commands", "host_writes"))
+    critical = have.find("critical_warning") or "0"
+    marks = whole(critical)
+    drive.failing = f"critical_warning: {critical}" if marks else drive.failing
     drive.percent_used = whole(have.find("percent_used", "percentage_used"))
     drive.power_on_hours = whole(have.find("power_on_hours"))
     degrees = number(have.find("temperature", "composite_temperature") or "")

@@ -2,14 +2,27 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Mapping
 
 from raidlab.calibration.discover.captures import Capture, Pairs, documents, pairs_of
 from raidlab.calibration.discover.facts import Drive, Facts
-from raidlab.calibration.discover.quantities import flag, interface, known_text, size, whole
+from raidlab.calibration.discover.quantities import (
+    flag,
+    interface,
+    known_text,
+    size,
+    whole,
+    zones,
+)
 from raidlab.calibration.discover.readers import nvme
-from raidlab.calibration.discover.vendors import is_controller_volume, is_virtual, vendor_and_model
+from raidlab.calibration.discover.vendors import (
+    is_controller_volume,
+    is_virtual,
+    transport_of,
+    vendor_and_model,
+)
 from raidlab.devices.trees import table_of, tables_of
 
 _BEHIND = re.compile(r"(?P<kind>megaraid|cciss|areca|3ware|aacraid|hpt|sssraid),(?P<place>[\d,/]+)")
@@ -32,9 +45,7 @@ def read(capture: Capture) -> Facts:
     facts = Facts("smartctl")
     found = documents(capture.text)
     if found is not None and any(isinstance(value, dict) and value for value in found.values):
-        facts.repaired = bool(found.repairs)
-        for repair in found.repairs:
-            facts.warn("repaired", repair)
+        facts.repair(capture.name, found.repairs)
         for value in found.values:
             if isinstance(value, dict) and "device" not in value and "devices" in value:
                 facts.warn(
@@ -88,6 +99,7 @@ def _of_json(value: Mapping[str, object]) -> Drive:
     drive = Drive(
         name=name or None,
         model=model,
+        transport=transport_of(f"{device.get('info_name', '')} {device.get('type', '')}"),
         vendor=None if stated_vendor == "ATA" else stated_vendor,
         family=known_text(value.get("model_family")),
         serial=known_text(value.get("serial_number")),
@@ -104,6 +116,13 @@ def _of_json(value: Mapping[str, object]) -> Drive:
         percent_used=whole(value.get("scsi_percentage_used_endurance_indicator")),
     )
     _json_interface(drive, value)
+    passed = table_of(value.get("smart_status")).get("passed")
+    drive.failing = "SMART health: failed" if passed is False else None
+    drive.form = _form(table_of(value.get("form_factor")).get("name"))
+    drive.zoned = zones(json.dumps(value.get("zoned_device") or ""))
+    names = [str(each.get("name")) for each in tables_of(
+        table_of(value.get("ata_smart_attributes")).get("table"))]  # fmt: skip
+    drive.protected = True if _CAPACITOR.search("\n".join(names)) else None
     if isinstance(health, dict):
         have = Pairs()
         for key, each in health.items():
@@ -191,6 +210,7 @@ def _of_text(text: str, capture: Capture) -> Drive:
     drive = Drive(
         name=name or None,
         model=known_text(model),
+        transport=transport_of(f"{command} {' '.join(re.findall(r'.*USB bridge.*', text))}"),
         vendor=None if vendor == "ATA" else vendor,
         family=known_text(have.find("Model Family")),
         serial=known_text(have.find("Serial Number", "Serial number")),
@@ -205,7 +225,23 @@ def _of_text(text: str, capture: Capture) -> Drive:
     drive.drive_cache = None if flag(cache) is None else "on" if flag(cache) else "off"
     _sectors(drive, have)
     _text_interface(drive, have, text)
+    health = have.find("SMART overall-health self-assessment test result", "SMART Health Status")
+    if health is not None and re.match(r"passed|ok\b", health, re.IGNORECASE) is None:
+        drive.failing = f"SMART health: {health}"
+    drive.form = _form(have.find("Form Factor"))
+    drive.zoned = zones(have.find("Zoned Device", "Zone Model", "Zoned block device model"))
+    attributes = "\n".join(re.findall(r"^\s*\d+ ([A-Z][\w-]+)\s", text, re.MULTILINE))
+    drive.protected = True if _CAPACITOR.search(attributes) else None
     return drive
+
+
+_CAPACITOR = re.compile(r"^(Power_?Loss_(Cap|Prot)|PLP|.*Capacitor|Power_Fail_Health)", re.I | re.M)
+"""Attributes of SSDs that test their capacitor (drivedb.h of smartmontools)."""
+
+
+def _form(text: object) -> str | None:
+    """A form factor in lower case, such as `m.2` or `2.5 inches`."""
+    return (known_text(text) or "").lower() or None
 
 
 def _stated_bytes(have: Pairs) -> int | None:

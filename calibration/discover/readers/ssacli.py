@@ -20,6 +20,7 @@ from raidlab.calibration.discover.quantities import (
     known_text,
     number,
     on_off,
+    pcie_link,
     raid_level,
     size,
     state,
@@ -158,6 +159,7 @@ def _controller(found: _Controller) -> Controller:
             )
         ),
         state=state(have.find("Controller Status")),
+        rebuild_priority=state(have.find("Rebuild Priority")),
         queue_depth=whole(have.find("Queue Depth")),
         pci=(have.find("PCI Address (Domain:Bus:Device.Function)") or "").lower() or None,
     )
@@ -222,8 +224,8 @@ def _backup(controller: Controller, have: Pairs) -> None:
 
 def _link(have: Pairs) -> Link | None:
     text = have.find("Negotiated PCIe Data Rate", "PCIe Rate")
-    match = re.search(r"PCIe (\d)\.\d x(\d+)", text or "", re.IGNORECASE)
-    return None if match is None else Link(int(match[1]), int(match[2]), text)
+    found = pcie_link(text)
+    return None if found is None else Link(*found, text)
 
 
 def _array(
@@ -306,6 +308,7 @@ def _drive(found: _Drive) -> Drive:
         rpm=whole(have.find("Rotational Speed")),
         group=found.group,
         state=_state(status, role, found, row),
+        failing=status if "predictive" in (status or "") else None,
     )
     if family in ("sas", "sata") and now:
         drive.link_now = interface(family, now)

@@ -18,6 +18,7 @@ from raidlab.calibration.discover.captures import (
     ruled_tables,
     text_of,
 )
+from raidlab.calibration.discover.endings import open_table
 from raidlab.calibration.discover.facts import Array, Controller, Drive, Facts, Link
 from raidlab.calibration.discover.quantities import (
     binary_size,
@@ -55,6 +56,8 @@ class _Answer:
     status: str
     description: str
     sections: list[_Section] = field(default_factory=list)
+    cut: bool = False
+    """True if the capture ends within it."""
 
 
 def claims(capture: Capture) -> bool:
@@ -83,16 +86,53 @@ def read(capture: Capture) -> Facts:
     """Controllers, volumes and drives of every controller that answered."""
     facts = Facts(tool(capture))
     found = documents(capture.text)
-    if found is not None and found.repairs:
-        facts.repaired = True
-        for repair in found.repairs:
-            facts.warn("repaired", repair)
+    if found is not None:
+        facts.repair(capture.name, found.repairs)
     name = re.search(r'Host Name"?\s*[=:]\s*"?([\w.-]+)', capture.text)
     facts.host.name = name[1] if name is not None else None
     answers = list(_answers(found.values)) if found else list(_text_answers(capture.lines))
-    for answer in answers:
+    for place, answer in enumerate(answers):
+        last = place == len(answers) - 1
+        answer.cut = last and facts.repaired and "cut" in " ".join(found.repairs if found else ())
+        lacks = _lacks(answer, [] if found else capture.lines if last else [])
+        if lacks and (found is None or facts.repaired):
+            answer.cut = True
+            facts.warn("cut", f"{capture.name} ends early: {lacks}; what is not in it is unknown")
         _take(answer, facts)
+        if answer.cut and any(section.pairs.find("BBU") for section in answer.sections):
+            _unknown_backup(facts)
     return facts
+
+
+def _unknown_backup(facts: Facts) -> None:
+    """Says that a capture ends before what names the part that saves the cache."""
+    if facts.controllers and facts.controllers[-1].backup is None:
+        text = "BBU = Present does not say whether a battery or a CacheVault saves the cache"
+        facts.warn("backup", f"{text}: unknown")
+
+
+def _lacks(answer: _Answer, lines: Sequence[str]) -> str:
+    """What an answer announces and does not have; empty if it is whole."""
+    said = []
+    if open_table(lines):
+        titled = [section.title for section in answer.sections if section.rows]
+        said.append(f"the table {titled[-1] if titled else 'at its end'} has no closing line")
+    rows = [row for section in answer.sections for row in section.rows]
+    groups = max((whole(s.pairs.find("Drive Groups")) or 0 for s in answer.sections), default=0)
+    if groups and not any(text_of(row, "DG/VD") for row in rows) and not said:
+        said.append(f"Drive Groups = {groups}, no list of volumes follows")
+    whole_show = lines and any(section.title == "HwCfg" for section in answer.sections)
+    if whole_show and not any("Intf" in row or text_of(row, "DG/VD") for row in rows) and not said:
+        said.append("no list of drives follows HwCfg")
+    listed = {
+        "Virtual Drives": {text_of(row, "DG/VD", "VD") for row in rows} - {None},
+        "Physical Drives": {_slot(row) for row in rows if "Intf" in row} - {None},
+    }
+    for what, found in listed.items():
+        counts = (whole(section.pairs.find(what)) or 0 for section in answer.sections)
+        if (count := max(counts, default=0)) > len(found):
+            said.append(f"{what} = {count}, {len(found)} of them are listed")
+    return ", ".join(said)
 
 
 def _answers(values: Sequence[object]) -> Iterator[_Answer]:
@@ -192,7 +232,8 @@ def _take(answer: _Answer, facts: Facts) -> None:
         if not answer.sections:
             return
     everything = Pairs()
-    for section in answer.sections:
+    # What a card supports has keys of what it is set to: `Rebuild Rate = Yes` beside 60 %.
+    for section in sorted(answer.sections, key=lambda each: each.title.startswith("Supported")):
         if not _PATH.search(section.title) and not _VOLUME.search(section.title):
             for key, value in section.pairs.items():
                 everything.setdefault(key, value)
@@ -291,6 +332,9 @@ def _backup(answer: _Answer, have: Pairs, controller: Controller) -> None:
         if pack is not None:
             controller.backup = "none" if flag(pack) is False else "energy pack"
             controller.backup_state = state(have.find("Energy Pack Status"))
+        elif listed in ("present", "yes") and answer.cut:
+            # Which kind it is stands behind the lists of drives.
+            controller.backup = None
         elif listed in ("present", "yes"):
             flash = size(have.find("CacheVault Flash Size") or "") is not None
             controller.backup = "cachevault" if flash else "bbu"
@@ -337,7 +381,8 @@ def _arrays(
         slots = [slot for row in section.rows if (slot := _slot(row)) and "Intf" in row]
         if slots:
             members[match["v"]] = slots
-    topology = [row for s in answer.sections for row in s.rows if "Arr" in row and "Row" in row]
+    topology = [row for section in answer.sections for row in section.rows
+                if "Row" in row and ("Arr" in row or "Span" in row)]  # fmt: skip
     seen: set[str] = set()
     for section in answer.sections:
         for row in section.rows:
@@ -363,19 +408,24 @@ def _members(
     slots = listed or [each.slot or "" for each in group]
     array.drives = [slot for slot in slots if slot not in spares] or None
     own = [row for row in topology if str(row.get("DG", "")).strip() == array.group]
-    places = [row for row in own if (text_of(row, "Type") or "").upper() == "DRIVE"]
-    missing = [row for row in places if (text_of(row, "State") or "").lower().startswith("msng")]
-    groups = {text_of(row, "Arr") for row in places}
+    places = [row for row in own if (text_of(row, "Type") or "").upper() == "DRIVE"
+              and text_of(row, "Row") is not None]  # fmt: skip
+    groups = {text_of(row, "Arr", "Span") for row in places}
     if array.spans is None and len(groups) > 1:
         array.spans = len(groups)
     if array.spans and array.members_per_span:
         array.members = array.spans * array.members_per_span
     elif places:
-        array.members = len([row for row in places if text_of(row, "Row") is not None])
+        array.members = len(places)
     elif array.drives:
         array.members = len(array.drives)
-    if missing:
-        array.missing = len(missing)
+    states = [megaraid.drive_state(text_of(row, "State")) for row in places]
+    array.missing = states.count("missing") or None
+    array.lacking = [at for at, each in enumerate(states) if each in megaraid.AWAY] or None
+    seated = [slot for row in places if (slot := _slot(row)) is not None]
+    if places and sorted(seated) == sorted(array.drives or seated):
+        # Rows of the topology stand in the order of spans and places.
+        array.drives = seated or None
     failed = [each.slot or "" for each in group if each.state in ("failed", "offline")]
     array.failed = failed or None
     array.spares = spares or None

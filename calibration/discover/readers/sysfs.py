@@ -20,9 +20,10 @@ from raidlab.calibration.discover.quantities import (
     raid_level,
     size,
     whole,
+    zones,
 )
-from raidlab.calibration.discover.readers.md import ALGORITHMS, natural
-from raidlab.calibration.discover.vendors import is_controller_volume, is_virtual
+from raidlab.calibration.discover.readers.md import ALGORITHMS
+from raidlab.calibration.discover.vendors import is_controller_volume, is_virtual, transport_of
 
 _LINE = re.compile(
     r"^(?P<path>(?:/|\./)?(?:\S*/)?(?:sys/)?(?:block|class|devices|bus)/\S+?):(?P<value>.*)$"
@@ -112,6 +113,9 @@ def _drive(name: str, have: Values, above: Values) -> Drive:
         queue_depth=depth,
         scheduler=_scheduler(have.get("queue/scheduler")),
         requests=whole(have.get("queue/nr_requests")),
+        removable=True if have.get("removable") == "1" else None,
+        transport=transport_of(have.get("device/transport"), name),
+        zoned=zones(have.get("queue/zoned")),
         max_io=None if most is None else f"{most} KiB",
         sector=whole(have.get("queue/logical_block_size")),
         physical_sector=whole(have.get("queue/physical_block_size")),
@@ -136,6 +140,8 @@ def _drive(name: str, have: Values, above: Values) -> Drive:
         found.interface, found.kind = "nvme", "ssd"
     elif rotates in ("0", "1"):
         found.kind = "hdd" if rotates == "1" else "ssd"
+    if found.removable and vendor != "ATA":
+        found.kind = None
     if vendor == "ATA":
         found.interface = "sata"
         found.ncq = None if depth is None else depth > 1
@@ -184,6 +190,8 @@ def _array(name: str, have: Values) -> Array:
     elif level in ("raid5", "raid6", "raid4") and layout is not None:
         found.layout = ALGORITHMS.get(layout)
     slots = {key: value for key, value in have.items() if re.match(r"md/dev-[^/]+/slot$", key)}
-    placed = [key.split("/")[1][4:] for key, value in slots.items() if value.isdigit()]
-    found.drives = sorted(placed, key=natural) or None
+    placed = {int(value): key.split("/")[1][4:] for key, value in slots.items() if value.isdigit()}
+    found.drives = [placed[place] for place in sorted(placed)] or None
+    if placed and degraded and members is not None and len(placed) == members - degraded:
+        found.lacking = [place for place in range(members) if place not in placed] or None
     return found

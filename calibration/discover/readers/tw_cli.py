@@ -148,6 +148,7 @@ def _drive(index: int, row: Cells) -> Drive | None:
         approximate=None if blocks else True,
         kind="ssd" if "SSD" in (row.get("Type") or "") else None,
         interface=interface(text_of(row, "Type")),
+        failing=word if "smart" in word else None,
         group=unit,
         state=("online" if unit else "unassigned") if word == "ok" else word,
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tomllib
 from dataclasses import replace
 from pathlib import Path
 
@@ -37,6 +38,66 @@ def test_a_degraded_array_of_md_loses_a_drive_at_the_begin(tmp_path: Path) -> No
     for path, text in files(made, tmp_path / "S.toml").items():
         path.write_text(text)
     assert load_scenario(tmp_path / "S.toml").usable_bytes > 7 * 10**12
+
+
+MDADM = """/dev/md1:
+     Raid Level : raid10
+     Array Size : 1953260544 (1862.77 GiB 2000.14 GB)
+  Used Dev Size : 976630272 (931.39 GiB 1000.07 GB)
+   Raid Devices : {members}
+          State : clean
+ Active Devices : {members}
+         Layout : {layout}
+     Chunk Size : 512K
+"""
+PROC = """Personalities : [raid10]
+md1 : active raid10 {names}
+      1953260544 blocks super 1.2 512K chunks {layout} [{members}/{members}] [{marks}]
+"""
+
+
+@pytest.mark.parametrize(
+    ("members", "copies", "arrangement", "layout"),
+    [(4, 2, "far", "far2"), (2, 2, "far", "far2"), (5, 3, "offset", "offset3"),
+     (6, 3, "near", "near3"), (3, 2, "near", "near2"), (4, 2, "near", None)],
+)  # fmt: skip
+def test_mds_layout_of_raid_10_is_taken(
+    members: int, copies: int, arrangement: str, layout: str | None
+) -> None:
+    names = " ".join(f"sd{'abcdef'[at]}1[{at}]" for at in range(members))
+    word = {"far": 1, "offset": 2, "near": 0}[arrangement]
+    number = copies if not word else 1 | copies << 8 | (word - 1) << 16
+    texts = (
+        MDADM.format(members=members, layout=f"{arrangement}={copies}"),
+        PROC.format(names=names, members=members, marks="U" * members,
+                    layout=f"{copies} {arrangement}-copies"),
+        "".join(f"/sys/block/md1/{key}:{value}\n" for key, value in (
+            ("md/level", "raid10"), ("md/raid_disks", members), ("md/layout", number),
+            ("size", 4 * 10**9))),
+    )  # fmt: skip
+    for text in texts:
+        made = draft(found_of([read_text("capture", text)]).facts, "S")
+        assert made is not None and made.faults == []
+        (array,) = tomllib.loads(made.text)["array"]
+        assert (array["level"], array.get("layout")) == ("raid10", layout)
+        # No line of a bitmap is none; /sys was captured without one.
+        assert array.get("bitmap") == (None if text.startswith("/sys") else "none")
+        assert not any("layout" in each for each in made.left_out)
+
+
+def test_an_array_of_which_one_member_is_seen_loads() -> None:
+    array = Array(name="md0", level="raid10", members=1, drives=["sda2"])
+    made = draft(Facts(arrays=[array], drives=[Drive(name="sda", kind="hdd")]), "S")
+    assert made is not None and made.faults == []
+
+
+def test_spans_of_raid_50_are_taken() -> None:
+    array = Array(name="a", level="raid50", members=9, spans=3, controller=0, bytes=6 * 10**12)
+    drives = [Drive(slot=f"0:{n}", controller=0, kind="hdd", interface="sas") for n in range(9)]
+    card = Controller(index=0, role="raid", cache="1 GiB")
+    made = draft(Facts(controllers=[card], arrays=[array], drives=drives), "S")
+    assert made is not None and made.faults == []
+    assert tomllib.loads(made.text)["array"][0]["spans"] == 3
 
 
 def test_a_volume_on_another_controller_is_left_out() -> None:
@@ -297,3 +358,94 @@ def test_disks_and_ssds_of_which_a_capture_says_no_more_stand_apart() -> None:
     made = draft(Facts("lsblk", drives=drives), "m")
     assert made is not None and made.faults == []
     assert made.text.count("[[array]]") == 2
+
+
+UNAME = "Linux nas 6.1.0-18-amd64 #1 SMP Debian 6.1.76-1 (2024-02-01) x86_64 GNU/Linux\n"
+LSCPU = "CPU(s): 16\nSocket(s): 2\nModel name: Blue 7\n"
+
+
+def test_the_kernel_stands_where_md_is_and_sockets_where_they_count() -> None:
+    reads = [read_text("mdstat", MDSTAT), read_text("lscpu.txt", LSCPU),
+             read_text("uname.txt", UNAME)]  # fmt: skip
+    made = draft(found_of(reads).facts, "S")
+    assert made is not None and made.faults == []
+    assert '\nkernel = "6.1.0-18-amd64"  # read from lscpu.txt, uname.txt\n' in made.text
+    assert "\n# sockets = 2  # read from lscpu.txt, uname.txt, without effect" in made.text
+    disks = Facts(drives=[Drive(name="sda", kind="hdd", interface="sata")])
+    disks.host = found_of(reads).facts.host
+    made = draft(disks, "S")
+    assert made is not None and made.faults == []
+    assert "kernel" not in tomllib.loads(made.text)["host"]
+    assert "# kernel: 6.1.0-18-amd64, read from" in made.text
+
+
+@pytest.mark.parametrize("data", ["PCIe 3.0 x4(3940 MB/s)", "PCIe 3.0 x4 (3940 MB/s)"])
+def test_arcconfs_negotiated_rate_is_the_link(data: str) -> None:
+    line = f"   Negotiated PCIe Data Rate : {data}\n   Rebuild Priority : High\n"
+    text = arcconf().replace("   Installed memory", f"{line}   Installed memory")
+    facts = found_of([read_text("arcconf.txt", text)]).facts
+    assert facts.controllers[0].link == Link(3, 4, data)
+    made = draft(facts, "S")
+    assert made is not None and made.faults == []
+    (own,) = [each for each in made.sheets.values() if each.values["kind"] == "controller"]
+    assert own.values["link"] == "pcie-3.0-x4"
+    assert "has the priority high, of which no maker says the share" in made.text
+
+
+POLICIES = """CLI Version = 007.1
+Controller = 0
+Status = Success
+
+Supported Adapter Operations :
+============================
+Rebuild Rate = Yes
+
+Policies :
+========
+Policies Table :
+==============
+------------------------------------------------
+Policy                          Current Default
+------------------------------------------------
+Predictive Fail Poll Interval   300 sec
+Rebuild Rate                    60 %     30%
+------------------------------------------------
+"""
+
+
+def test_the_rate_of_rebuilds_is_no_word_of_what_a_card_supports() -> None:
+    json = (
+        '{"Controllers": [{"Command Status": {"CLI Version": "007.1", "Controller": 0, "Status":'
+        ' "Success"}, "Response Data": {"Supported Adapter Operations": {"Rebuild Rate": "Yes"},'
+        ' "Policies": {"Policies Table": [{"Policy": "Rebuild Rate", "Current": "60 %"}]}}}]}'
+    )
+    for text in (POLICIES, json):
+        facts = read_text("show", text).facts
+        assert facts is not None and facts.controllers[0].rebuild_rate_percent == 60
+
+
+def test_equal_drives_of_several_captures_have_one_file() -> None:
+    drives = [
+        Drive(name=f"sd{at}", model="WDC WD40EFRX-68N32N0", kind="hdd", interface="sata-6g",
+              link_now="sata-3g", rpm=5400, bytes=4_000_787_030_016, read_from=f"smart_{at}.json")
+        for at in "abcde"
+    ]  # fmt: skip
+    made = draft(Facts(drives=drives), "S")
+    assert made is not None and made.faults == []
+    (sheet,) = made.sheets.values()
+    where = "read from smart_a.json, smart_b.json, smart_c.json and 2 more"
+    assert f'capacity = {{ source = "measured", note = "{where}" }}' in sheet.text
+    assert f"# interface: {where}." in sheet.text
+    assert f"count = 5 }},  # {where}: class" in made.text
+    drives[4].link_now = "sata-1.5g"
+    made = draft(Facts(drives=drives), "S")
+    assert made is not None and len(made.sheets) == 2 and "count = 4 }" in made.text
+
+
+def test_what_is_left_out_is_said_once_though_a_draft_is_written_twice() -> None:
+    drives = [Drive(name=n, kind="hdd", interface="sata", bytes=10**12) for n in ("sda", "sdb")]
+    array = Array(name="md0", level="raid1", members=2, drives=["sda", "sdb"], bitmap=True,
+                  bitmap_chunk="3 KiB", journal="sdx")  # fmt: skip
+    made = draft(Facts(arrays=[array], drives=drives), "S")
+    assert made is not None and made.faults == []
+    assert made.left_out == ["journal sdx of md0: no model of it"]
