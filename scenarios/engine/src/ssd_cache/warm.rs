@@ -5,7 +5,7 @@
 //! lines: each of them becomes hot too, if it is accessed often enough before its count is halved,
 //! and then takes the place of another.
 
-use crate::plan::{Arrival, Plan, WorkloadPlan};
+use crate::plan::{Access, Arrival, Plan, WorkloadPlan};
 use crate::ssd_cache::shadow::{BATCH, Decisions, Shadow, fetch, imagine_cleaned};
 use crate::state::load::Load;
 use raidlab_kernel::Nanos;
@@ -99,30 +99,115 @@ fn rate(loads: &[&WorkloadPlan], params: &SsdCacheParams, line: u64, disks: usiz
     disks as f64 * 1e9 / DISK_ACCESS.0 as f64 / misses
 }
 
+/// Lines of a load that are accessed alike: its hot spot, or all of its area.
+#[derive(Clone, Copy, Debug)]
+struct Part {
+    start: u64,
+    bytes: u64,
+    /// Accesses to each line with each request of the load.
+    frequency: f64,
+}
+
+impl Part {
+    /// Requests until each line was accessed often enough.
+    fn requests(self) -> f64 {
+        WARM_ACCESSES / self.frequency
+    }
+}
+
 impl History {
+    /// The hot spot of a load, and its area.
+    fn parts(&self, load: &WorkloadPlan) -> (Option<Part>, Part) {
+        let lines = |bytes: u64| bytes as f64 / f64::from(self.decisions.line.get());
+        let each = lines(load.block_bytes).max(1.0);
+        let part = |start, bytes, share: f64| Part {
+            start,
+            bytes,
+            frequency: share * each / lines(bytes).max(1.0),
+        };
+        let spot = load.hot_spot.as_ref();
+        let rest = 1.0 - spot.map_or(0.0, |spot| spot.share);
+        (
+            spot.map(|spot| part(spot.start_bytes, spot.bytes, spot.share)),
+            part(load.area_start_bytes, load.area_bytes, rest),
+        )
+    }
+
+    /// Accesses of a load in a half-life of the counts.
+    fn half_life(&self) -> f64 {
+        self.half_life as f64 / self.loads.len().max(1) as f64
+    }
+
+    /// The most requests of a load.
+    fn most(&self) -> f64 {
+        WARM_AT_MOST / self.loads.len().max(1) as f64
+    }
+
     /// Requests of each load until each of its lines was accessed often enough.
     fn rounds(&self) -> u64 {
-        let half_life = self.half_life as f64 / self.loads.len().max(1) as f64;
+        let half_life = self.half_life();
         let wanted = self.loads.iter().map(|load| {
-            let lines = |bytes: u64| bytes as f64 / f64::from(self.decisions.line.get());
-            let each = lines(load.block_bytes).max(1.0);
-            // Accesses to each line of `bytes` bytes with each request.
-            let frequency = |share: f64, bytes| share * each / lines(bytes).max(1.0);
-            let spot = load.hot_spot.as_ref();
-            let hot = spot.map_or(0.0, |spot| {
-                WARM_ACCESSES / frequency(spot.share, spot.bytes)
-            });
-            let cold = frequency(1.0 - spot.map_or(0.0, |spot| spot.share), load.area_bytes);
-            if cold * half_life < SELDOM {
+            let (spot, area) = self.parts(load);
+            let hot = spot.map_or(0.0, Part::requests);
+            if area.frequency * half_life < SELDOM {
                 return hot;
             }
-            hot.max((WARM_ACCESSES / cold).min(WARM_HALF_LIVES * half_life))
+            hot.max(area.requests().min(WARM_HALF_LIVES * half_life))
         });
-        let most = WARM_AT_MOST / self.loads.len().max(1) as f64;
-        wanted.fold(0.0, f64::max).min(most) as u64
+        wanted.fold(0.0, f64::max).min(self.most()) as u64
+    }
+
+    /// Parts of which each line becomes hot, but not within the requests that are drawn.
+    fn to_pass(&self, load: &WorkloadPlan) -> impl Iterator<Item = Part> {
+        let (spot, area) = self.parts(load);
+        let sure = |part: &Part| {
+            self.params.promote_after == 1 || part.frequency * self.half_life() >= WARM_ACCESSES
+        };
+        let random = load.access == Access::Random;
+        [Some(area), spot]
+            .into_iter()
+            .flatten()
+            .filter(move |part| random && part.requests() > self.most() && sure(part))
+    }
+
+    /// Each line of a part is accessed until it is hot, in random order: that of the last accesses
+    /// to lines that are accessed alike.
+    fn pass(&self, map: &mut SsdCache, load: &WorkloadPlan, part: Part) {
+        let line = u64::from(self.decisions.line.get());
+        let once = WorkloadPlan {
+            threads: 1,
+            passes: 1,
+            block_bytes: line,
+            align_bytes: line,
+            area_start_bytes: part.start,
+            area_bytes: part.bytes.max(line),
+            hot_spot: None,
+            ..load.clone()
+        };
+        let mut lines = Load::shadow(&once, self.seed, "pass");
+        let mut batch: Vec<Shadow> = Vec::with_capacity(BATCH);
+        loop {
+            let drawn = std::iter::from_fn(|| lines.next(0)).take(BATCH);
+            batch.extend(drawn.map(|request| self.decisions.shadow(&request)));
+            if batch.is_empty() {
+                return;
+            }
+            fetch(map, &batch);
+            for shadow in batch.drain(..) {
+                for _ in 0..self.params.promote_after {
+                    self.decisions.imagine(map, shadow, true);
+                }
+                while imagine_cleaned(map) {}
+            }
+        }
     }
 
     fn end(&self, mut map: SsdCache) -> SsdCache {
+        for load in &self.loads {
+            for part in self.to_pass(load) {
+                self.pass(&mut map, load, part);
+            }
+        }
         let mut loads: Vec<Load> = self
             .loads
             .iter()
@@ -158,7 +243,7 @@ impl History {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plan::{Access, HotSpotPlan};
+    use crate::plan::HotSpotPlan;
     use crate::raid::redirect::NewData;
     use raidlab_kernel::Divider;
     use raidlab_models::ArrayLine;
@@ -224,6 +309,32 @@ mod tests {
             }
         }
         hits as f64 / requests as f64
+    }
+
+    /// 200 GB in lines of 4 KiB, each access of which makes a line hot: 49 million lines, for which
+    /// twelve accesses each are too many. With three accesses to promote it depends on the time.
+    #[test]
+    fn a_pass_makes_hot_what_draws_do_not_reach() {
+        let mut large = history(6_000, 49_000_000, 6_000, 10_000);
+        large.loads[0].hot_spot = None;
+        assert_eq!(large.to_pass(&large.loads[0]).count(), 0);
+        large.params.promote_after = 1;
+        assert_eq!(large.to_pass(&large.loads[0]).count(), 1);
+        large.loads[0].access = Access::Sequential;
+        assert_eq!(large.to_pass(&large.loads[0]).count(), 0);
+    }
+
+    /// All of 5,000 lines where there is room, else as many as fit.
+    #[test]
+    fn a_pass_leaves_a_cache_as_full_as_it_can_be() {
+        for (slots, held) in [(6_000, 5_000), (3_000, 3_000)] {
+            let history = history(slots, 5_000, 1_000, 10_000);
+            let mut map = SsdCache::new(&history.params).unwrap();
+            let (_, area) = history.parts(&history.loads[0]);
+            history.pass(&mut map, &history.loads[0], area);
+            assert_eq!(map.len(), held);
+            map.check().unwrap();
+        }
     }
 
     /// Less, about as much and more room than the hot spot takes; counts that are hardly halved, and
