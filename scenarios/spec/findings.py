@@ -70,6 +70,7 @@ class Warning:
 TIMED = {
     "burst-credits": "burst credits are spent",
     "slc-cache-full": "the SLC cache is full",
+    "media-cache-full": "the media cache is full",
     "temperature": "drives are slowed down by their temperature",
 }
 """Kinds of limits that change in time, in words."""
@@ -91,7 +92,7 @@ class Limit:
 
     kind: str
     """Of a component (`drive`, `host`, `link`), or of a limit that changes in time:
-    `burst-credits`, `slc-cache-full`, `temperature`."""
+    `burst-credits`, `slc-cache-full`, `media-cache-full`, `temperature`."""
     component: str
     share: float
     """Of the time from `from_s` to `to_s` in which it was busy; 1 of what held all the while."""

@@ -372,11 +372,10 @@ impl Device {
             Device::Volume(volume) => volume.spells().map(|it| ("burst-credits", it)).collect(),
             Device::Ssd(ssd) => ssd.spells().collect(),
             Device::HostFtl(ssd) => ssd.spells().collect(),
-            Device::Station(_)
-            | Device::Table(_)
-            | Device::Xpoint(_)
-            | Device::Hdd(_)
-            | Device::External { .. } => Vec::new(),
+            Device::Hdd(hdd) => hdd.spells().collect(),
+            Device::Station(_) | Device::Table(_) | Device::Xpoint(_) | Device::External { .. } => {
+                Vec::new()
+            }
         };
         found.into_iter()
     }

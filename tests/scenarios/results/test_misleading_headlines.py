@@ -177,3 +177,20 @@ def test_a_limit_that_changes_in_time_is_no_lack_of_one():
     end = row["warm_up_s"] + row["duration_s"]
     spent = {"kind": "burst-credits", "component": "v", "share": 1.0, "from_s": 5.0, "to_s": end}
     assert latency_bound([row | {"limits": [*row["limits"], spent]}]) == []
+
+
+def test_a_full_media_cache_of_a_shingled_disk_is_named_with_its_time():
+    """Its map has 250,000 records, one for each write: at 10,000 a second it is full after 25 s."""
+    found = simulate(
+        {
+            "array": [{"drives": [{"model": "archive-8t", "count": 1}]}],
+            "workload": [{"rw": "randwrite", "block_size": "4 KiB", "outstanding": 8}],
+            "run": {"warm_up": "1 s", "duration": "29 s"},
+        }
+    )
+    (row,) = found.results
+    (full,) = [each for each in row["limits"] if each["kind"] == "media-cache-full"]
+    assert full["from_s"] == pytest.approx(25.0, rel=0.01)
+    assert full["to_s"] == pytest.approx(30.0)
+    assert "the media cache is full from 25.0 s on" in answers.answer(found)
+    assert row["steady"] is False

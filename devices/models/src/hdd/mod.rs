@@ -37,7 +37,7 @@ use mechanics::Arm;
 use model::Model;
 use params::SECTOR_BYTES;
 use raidlab_io::IoId;
-use raidlab_kernel::{Nanos, Stream, Time};
+use raidlab_kernel::{Nanos, Spells, Stream, Time};
 use rotation::Rotation;
 use scsi_bus::ScsiFront;
 use shingled::ShingledFront;
@@ -204,6 +204,15 @@ impl Hdd {
             Front::Shingled(front) => front.check(),
             Front::ScsiBus(_) => Ok(()),
         }
+    }
+
+    /// When something held that changes in time, by its name in the result.
+    pub fn spells(&self) -> impl Iterator<Item = (&'static str, &Spells)> {
+        let full = match &self.front {
+            Front::Shingled(front) => Some(("media-cache-full", front.full())),
+            _ => None,
+        };
+        full.into_iter()
     }
 
     /// Named figures for the report.

@@ -25,12 +25,14 @@ use crate::Port;
 use media_cache::{MediaCache, Piece};
 use merge::Merge;
 use raidlab_io::{IoId, Op, Part};
-use raidlab_kernel::{Nanos, Station, Stream, Time};
+use raidlab_kernel::{Nanos, Spells, Station, Stream, Time};
 use reads::Reading;
 use writes::Writes;
 
 const ARM_DONE: u32 = 0;
 const IDLE: u32 = 1;
+/// A cache that had room for less than this time in between was full all the while.
+const FULL: Nanos = Nanos(1_000_000_000);
 
 /// What the arm does.
 #[derive(Clone, Copy, Debug)]
@@ -77,6 +79,8 @@ pub struct ShingledFront {
     quiet_since: Time,
     idle_timer: bool,
     pub counts: Counts,
+    /// When writes waited for a merge, as the media cache had no room.
+    full: Spells,
     /// Bands merged, and records merged into them.
     merged: [u64; 2],
 }
@@ -113,6 +117,7 @@ impl ShingledFront {
             quiet_since: Time::ZERO,
             idle_timer: false,
             counts: Counts::default(),
+            full: Spells::new(FULL),
             merged: [0; 2],
         }
     }
@@ -120,6 +125,11 @@ impl ShingledFront {
     /// Bytes of the tables of a drive of this many bands.
     pub fn table_bytes(params: &ShingledParams, bands: u64) -> u64 {
         MediaCache::table_bytes(params.records, bands)
+    }
+
+    /// When the media cache was full.
+    pub fn full(&self) -> &Spells {
+        &self.full
     }
 
     /// A command arrives.

@@ -276,6 +276,7 @@ impl ShingledFront {
     fn merge_for<P: Port>(&mut self, model: &Model, port: &mut P) {
         let now = port.now();
         self.merge_step(model, now, port);
+        self.full.add(now, self.free);
         if let Some(Pending { io: Some(io), .. }) = self.writes.pending.front() {
             let record = port.io(*io);
             let at = self.free.max(record.mark);
