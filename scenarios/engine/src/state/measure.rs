@@ -236,7 +236,9 @@ impl Meter {
         if !self.periods.is_empty() || self.step == Nanos::ZERO || ios == 0 {
             return None;
         }
-        let (first, end) = (self.from.0.div_ceil(self.step.0), until.0 / self.step.0);
+        // A step in which the warm-up ends counts if more than half of it lies behind.
+        let first = (self.from.0 + self.step.0 / 2) / self.step.0;
+        let end = until.0 / self.step.0;
         let steps = self.timeline.get(first as usize..end as usize)?;
         let rate = steps.iter().map(|step| (step.ios as f64, 1.0));
         let latency = steps
@@ -420,6 +422,17 @@ mod tests {
         assert_eq!(meter.step(), Nanos(40));
         let ios: Vec<u64> = meter.timeline.iter().map(|step| step.ios).collect();
         assert_eq!(ios, [5, 1, 0, 1]);
+    }
+
+    /// All but a hundredth of the first step, which alone is fast, lies behind the warm-up.
+    #[test]
+    fn a_step_in_which_the_warm_up_ends_counts() {
+        let mut meter = Meter::new(Time(1), Time(3000), Nanos(100), 30);
+        for io in (0..90).chain((1..30).flat_map(|step| step * 100..step * 100 + 4)) {
+            let io = Io::new(Op::Read, ByteRange::new(0, 512), Time(io));
+            meter.record(&io);
+        }
+        assert_eq!(meter.is_steady(Time(3000)), Some(false));
     }
 
     #[test]
