@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
 
 from raidlab.devices.faults import SpecError
+from raidlab.scenarios import _engine
 from raidlab.scenarios.planning.scenario import build_scenario
 from raidlab.scenarios.results.result import Result
 from raidlab.scenarios.running.simulate import simulate
@@ -142,3 +144,10 @@ def test_failures_beside_it_are_refused() -> None:
     asked["event"] = [{"at": "1 s", "action": "power-fail"}]
     with pytest.raises(SpecError, match="left out beside host_cache"):
         build_scenario(asked)
+
+
+def test_a_large_cache_takes_the_memory_of_what_its_loads_touch():
+    """3.84 TB in lines of 4 KiB are 937 million slots, 15 GB; 256 MB of load use 62,500 of them."""
+    large: HostCacheTree = {"kind": "bcache", "drives": [{"model": "pm983-3840"}]}
+    plan = build_scenario(tree(large, {"rw": "randread"})).plan(0, 0)
+    assert _engine.run(json.dumps(plan | {"memory_bytes": 2 << 30, "max_ios": 100}))

@@ -58,6 +58,15 @@ impl<'a> Needs<'a> {
         needs
     }
 
+    /// Lines of an array that its loads can touch at most; none if only outside callers touch it.
+    fn lines_of_loads(&self, array: usize, line: u64) -> Option<u64> {
+        let plan = self.plan;
+        let loads = plan.workloads.iter();
+        let own = loads.filter(|load| load.array as usize == array);
+        own.map(|load| load.area_bytes / line + 2)
+            .reduce(u64::saturating_add)
+    }
+
     /// What caches and I/Os take; `layouts` are those of the arrays, `ios` is the number of records.
     pub(crate) fn add_the_rest(&mut self, layouts: &[&Layout], ios: usize) {
         let plan = self.plan;
@@ -68,7 +77,8 @@ impl<'a> Needs<'a> {
             let lines = layouts[index].capacity() / line;
             let slots = layouts[tier.array as usize].capacity() / line;
             let what = format!("the SSD cache of array {}", array.name);
-            self.add(what, SsdCache::memory(slots, lines));
+            let used = slots.min(self.lines_of_loads(index, line).unwrap_or(slots));
+            self.add(what, SsdCache::memory(used, lines));
         }
         for load in &plan.workloads {
             if load.page_cache.is_some() {
