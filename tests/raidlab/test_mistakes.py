@@ -196,7 +196,7 @@ def test_calibrate_refuses_a_system_without_a_load(raidlab, tmp_path):  # noqa: 
     text = (DISK % ('[controller]\nmodel = "lsi2208-1g-3.0"', "", "fixed.toml")).split("[[work")[0]
     (tmp_path / "s.toml").write_text(text)
     (line,) = refused(raidlab, "calibrate", "m.json", "--kind", "controller", "--system", "s.toml")
-    assert line == 'error: s.toml: workload = "0 loads": one, which is replaced'
+    assert line == 'error: s.toml: workload = "0 loads": exactly one: measured loads take its place'
 
 
 def test_what_the_engine_refuses_in_a_study_is_reported(raidlab, tmp_path):  # noqa: F811

@@ -240,7 +240,7 @@ def check_load(scenario: Scenario) -> None:
     faults = Faults(scenario.path)
     loads, events = len(scenario.base["workloads"]), len(scenario.written.get("event", ()))
     if loads != 1:
-        faults.add("workload", f"{loads} loads", "one, which is replaced")
+        faults.add("workload", f"{loads} loads", "exactly one: measured loads take its place")
     if events:
         allowed = "none: each point is simulated as long as it takes, whatever happens when"
         faults.add("event", f"{events} of them", allowed)
