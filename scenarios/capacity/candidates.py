@@ -16,55 +16,17 @@ from raidlab.devices.levels import LEVELS
 from raidlab.devices.trees import get
 from raidlab.devices.units import IO_RATE, RATE, SIZE, format_size
 from raidlab.devices.volume import VolumeSpec
+from raidlab.scenarios.capacity.bills import Bill, bill_of_devices
 from raidlab.scenarios.capacity.question import Bought, CandidatesTable, Question
 from raidlab.scenarios.planning.bitmap import BITMAP_LEVELS
 from raidlab.scenarios.planning.scenario import Scenario, build_scenario
 from raidlab.scenarios.results.goals import Goal, Judged, Measured, check_workloads, judged
-from raidlab.scenarios.results.row import Row
 from raidlab.scenarios.risk.redundancy import of_level
-from raidlab.scenarios.spec.component_name import drive_name
 from raidlab.scenarios.spec.declustered import DeclusteredTable
 from raidlab.scenarios.spec.trees import ArrayTree, ControllerTree, DrivesTree, ScenarioTree
 from raidlab.scenarios.studies.size import asked_rate
 
 _AREA: Final = re.compile(r"workload\.\d+\.area(_start)?")
-
-
-@dataclass
-class Bill:
-    """What a system costs, draws and takes; None where prices do not say."""
-
-    capital: float | None = None
-    rack_units: float | None = None
-    stated_watts: float | None = None
-    """Of everything but `by_activity`."""
-    by_activity: frozenset[str] = frozenset()
-    """Drives whose watts are those of their activity, by the names of their devices."""
-    watts: float | None = None
-    """With drives `by_activity` idle, until a run shows more."""
-    of_watt: float = 0.0
-    """Price of a watt over the horizon."""
-
-    @property
-    def energy(self) -> float | None:
-        """Price of the energy over the horizon; None if it is not known what is drawn."""
-        return None if self.watts is None else self.watts * self.of_watt
-
-    @property
-    def cost(self) -> float | None:
-        """Capital, and energy over the horizon where it is known."""
-        return None if self.capital is None else self.capital + (self.energy or 0.0)
-
-    def runs(self, row: Row) -> None:
-        """Takes the watts of drives from the row of a run."""
-        if self.stated_watts is None or not self.by_activity:
-            return
-        drawn = 0.0
-        for component in row["components"]:
-            drive, power = drive_name(component["name"]), component.get("power")
-            if drive and drive.model in self.by_activity and power is not None:
-                drawn += power["watts"]
-        self.watts = self.stated_watts + drawn
 
 
 _OF_KIND: Final = ("drive", "level", "spares", "spans", "declustered", "used", "SSD cache")
@@ -301,12 +263,12 @@ def _of_group(question: Question, group: CandidatesTable) -> Iterator[Candidate]
             "declustered": _wide_words(wide) if wide else "no",
             "SSD cache": f"{cache[1]} x {cache[0]}" if cache[1] else "none",
         }  # fmt: skip
+        month = volumes_month(question, drive, count + spares, bought)
         devices = [drive] * (count + spares) + [cache[0]] * cache[1]
         devices += [host] + ([] if controller == "none" else [controller])
         yield Candidate(
             ", ".join(parts), tree, drive, count, level, spares,
-            _bill(question, devices, volumes_month(question, drive, count + spares, bought)),
-            dict(Counter(devices)), choices,
+            bill_of_devices(question, devices, month), dict(Counter(devices)), choices,
         )  # fmt: skip
 
 
@@ -373,39 +335,6 @@ def refusal(faults: Sequence[Fault]) -> str:
 def is_flash(name: str, question: Question) -> bool:
     """Whether a drive has a state that depends on what was written before."""
     return question.device(name).spec.kind == "ssd"
-
-
-def _bill(question: Question, devices: list[str], volumes_month: float = 0.0) -> Bill:
-    """What devices cost, draw idle and take; nothing is known without prices."""
-    if not question.prices:
-        return Bill()
-    base, stated, idle, active = question.table.base, 0.0, 0.0, set[str]()
-    known = [name for name in devices if name in question.prices]
-    watts: float | None = base.power
-    for name in known:
-        power, own = question.prices[name].power, question.idle_watts(name)
-        if power is not None:
-            stated += power
-        elif own is not None:
-            active.add(question.device(name).spec.name)
-            idle += own
-        else:
-            watts = None
-    prices = [(question.prices[name], count) for name, count in Counter(known).items()]
-    if watts is not None:
-        watts += stated
-    table = question.table
-    racks = [base.rack_units or 0.0, *(n * (price.rack_units or 0.0) for price, n in prices)]
-    return Bill(
-        capital=base.capital(table.horizon)
-        + sum(price.capital_of(count, table.horizon) for price, count in prices)
-        + 12 * table.horizon * volumes_month,
-        rack_units=sum(racks) if table.racked else None,
-        stated_watts=watts,
-        by_activity=frozenset(active),
-        watts=None if watts is None else watts + idle,
-        of_watt=8766 * table.horizon / 1e3 * table.energy_price,
-    )
 
 
 def _of_question(fault: Fault, question: Question) -> Fault:

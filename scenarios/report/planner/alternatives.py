@@ -10,6 +10,7 @@ from raidlab.scenarios.capacity.answer import Answer, fits, price
 from raidlab.scenarios.capacity.candidates import Candidate
 from raidlab.scenarios.capacity.question import Question
 from raidlab.scenarios.capacity.ranking import misses
+from raidlab.scenarios.report.planner.energy import energy_note
 from raidlab.scenarios.report.tables import Cell, Column, Kind, Table
 from raidlab.scenarios.results.goals import Judged, Source
 
@@ -99,6 +100,7 @@ def fitting_table(found: Answer) -> Table:
     notes = [f"All with {', '.join(sorted(common))}."] if common else []
     if left > 0:
         notes.append(f"{left} other kinds fit, too: see the appendix.")
+    notes += [said] if (said := energy_note(found)) else []
     marked = [0] if found.recommended is not None else []
     return Table("What fits", columns, rows, marked=marked, note=" ".join(notes))
 

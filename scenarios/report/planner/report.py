@@ -19,6 +19,7 @@ from raidlab.scenarios.report.planner.alternatives import (
     reasons_table,
     shown_of,
 )
+from raidlab.scenarios.report.planner.energy import energy_note, with_energy, without_energy
 from raidlab.scenarios.report.planner.migration import copies, moving
 from raidlab.scenarios.report.planner.pictures import pictures
 from raidlab.scenarios.report.report import Report
@@ -57,7 +58,7 @@ def recommendation(found: Answer) -> str:
         )
     best = found.recommended
     cost = f" for {found.question.amount(best.cost)}" if best.cost is not None else ""
-    cost += " with energy" if best.bill.energy else ""
+    cost += with_energy(found)
     cheapest = "is the cheapest" if found.question.prices else "needs the fewest drives"
     most = {"cost": cheapest, "latency": "has the lowest p99"}
     words = most.get(found.question.table.prefer, "gives the highest rate for its cost")
@@ -68,7 +69,7 @@ def recommendation(found: Answer) -> str:
     met = [_met(one, best) for one in best.judged.values() if _says(one)]
     if met:
         text += f": {', '.join(met)}"
-    return text + "."
+    return f"{text}.{without_energy(found)}"
 
 
 def _serves(nearest: Candidate) -> str:
@@ -279,7 +280,8 @@ def table(found: Answer) -> Table:
     front = list(found.front)
     marked = [at for at, each in enumerate(front) if each is found.recommended]
     rows = [_row(found, each) for each in front]
-    return Table("Candidates that fit, none better in everything", columns, rows, marked=marked)
+    title, note = "Candidates that fit, none better in everything", energy_note(found)
+    return Table(title, columns, rows, marked=marked, note=note)
 
 
 def others(found: Answer) -> Table:
@@ -340,7 +342,7 @@ def plan_page(found: Answer, command: str = "") -> Page:
     if found.recommended is not None:
         best = found.recommended
         if best.cost is not None:
-            energy = ", with energy" if best.bill.energy else ""
+            energy = with_energy(found, ",")
             boxes.append(Box(found.question.amount(best.cost), f"over the horizon{energy}"))
         several = len(found.question.table.load) > 1
         boxes.append(Box(figure(best.p99_us, "us"), "p99, slowest load" if several else "p99"))
