@@ -63,6 +63,8 @@ def assumptions(
             found.append(f"The life of {name} is by assumed cycles of its NAND: it states none.")
     if any(0 <= each.rung < WHOLE_RUN for each in candidates):
         found.append("Figures of candidates that were left out early are those of shorter runs.")
+    if question.table.energy_price and any(e.rung < 0 and e.bill.drives for e in candidates):
+        found.append("In costs of candidates that were not simulated their drives are idle.")
     spared = sum(each.spared is not None for each in candidates)
     if spared:
         found.append(

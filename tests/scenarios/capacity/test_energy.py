@@ -12,6 +12,7 @@ from raidlab.scenarios.capacity.assumptions import assumptions
 from raidlab.scenarios.capacity.candidates import expand
 from raidlab.scenarios.capacity.plan import plan
 from raidlab.scenarios.capacity.question import question_of
+from raidlab.scenarios.capacity.until import until
 from raidlab.scenarios.report.planner.report import answer, report
 
 OF_WATT = 5 * 8.766 * 0.3
@@ -78,6 +79,8 @@ def test_usual_watts_by_hand_are_those_of_busy_drives(question: Tree) -> None:
     assert found.recommended.bill.watts == pytest.approx(300 + 2 * 9.3 + 6, rel=0.005)
     # Before a run shows more, they idle.
     (idle,) = expand(found.question)
+    (said,) = [each for each in assumptions(found.question, [idle], [idle]) if "are idle" in each]
+    assert said == "In costs of candidates that were not simulated their drives are idle."
     assert idle.bill.watts == pytest.approx(300 + 3 * 6)
 
 
@@ -114,3 +117,21 @@ def test_assumptions_name_what_is_not_known_of_all_candidates(question: Tree) ->
     assert every[0].bill.unknown == {"generic": 1}
     (said,) = [each for each in assumptions(asked, every, every) if "are not known" in each]
     assert "of generic none are stated" in said and "all other energy" in said
+
+
+def test_until_has_the_costs_of_plan(question: Tree) -> None:
+    """Over the horizon, with energy and what runs by the month: 1,000 + 60 x 10 + 2 x 195 + ..."""
+    question["growth"] = {"rate": "10 %"}
+    question["base"]["per_month"] = 10
+    planned = {each.name: each.cost for each in answered(question).candidates}
+    lasting = until(question_of(question)).candidates
+    assert {each.name: each.cost for each in lasting} == pytest.approx(planned, rel=1e-6)
+    assert planned["2 x dc600m-960, raid1"] == pytest.approx(1990 + 302.1 * OF_WATT, rel=1e-3)
+
+
+def test_until_judges_a_budget_by_the_cost_of_plan(question: Tree) -> None:
+    """1,390 without energy are below 5,000; with it 5,364 are not."""
+    question["goals"].append("cost < 5000")
+    question["growth"] = {"rate": "10 %"}
+    lasting = until(question_of(question)).candidates
+    assert {each.why_not for each in lasting} == {"cost < 5000 is missed today"}
