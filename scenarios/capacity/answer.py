@@ -127,7 +127,7 @@ class Answer:
         if each.unsettled:
             fails.insert(0, {"goal": "a settled run", "by": None, "value": each.unsettled})
         if each.falls_behind:
-            fails.insert(0, {"goal": "the load's rate", "by": each.overload, "value": each.iops})
+            fails.insert(0, {"goal": "the load's rate", "by": each.overload, "value": each.served})
         if each.too_small is not None:
             room = {"goal": "room for the load's data", "by": each.too_small.short}
             fails.insert(0, room | {"value": each.why_not})

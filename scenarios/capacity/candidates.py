@@ -93,8 +93,10 @@ class Candidate:
     falls_behind: bool = False
     unsettled: str = ""
     """Why its whole run carries no statement; empty if it does, or was not simulated."""
-    overload: float = 0.0
-    """Share by which the load is beyond what it serves, as far as is known."""
+    served: float | None = None
+    """Where it falls behind: I/Os a second that it serves, at most where it was not simulated."""
+    serves_more: bool = False
+    """True if `served` is the most that was tried and still served."""
     loss: Measured = field(default_factory=lambda: Measured(None))
     """Probability of a loss within the horizon."""
     life_years: float | None = None
@@ -125,6 +127,27 @@ class Candidate:
     def kind(self) -> tuple[str, ...]:
         """What it shares with candidates that differ in drives, controller and settings alone."""
         return tuple(self.choices[key] for key in _OF_KIND if key in self.choices)
+
+    @property
+    def asked(self) -> float:
+        """I/Os a second that arrive."""
+        return 0.0 if self.scenario is None else _arriving(self.scenario)
+
+    @property
+    def overload(self) -> float | None:
+        """Share by which the load is beyond what it serves; None if that is not known."""
+        if not self.falls_behind:
+            return 0.0
+        return self.asked / self.served - 1 if self.asked and self.served else None
+
+    @property
+    def is_bounded(self) -> bool:
+        """Whether what it serves is a bound from above: it was not simulated."""
+        return self.served is not None and self.iops is None
+
+    def serves(self, served: float, limit: str) -> None:
+        """Notes that it cannot serve its load: what it does serve, and what bounds it."""
+        self.falls_behind, self.served, self.limit = True, served, limit
 
     @property
     def failing(self) -> list[Judged]:
@@ -160,6 +183,10 @@ def expand(question: Question) -> list[Candidate]:
     check_workloads(question.goals, [load.name for load in built.workloads], "goals")
     _check_rates(question, built)
     return list(found.values())
+
+
+def _arriving(scenario: Scenario) -> float:
+    return sum(load.arrives_per_s for load in scenario.workloads)
 
 
 def named(question: Question, name: str) -> Candidate:

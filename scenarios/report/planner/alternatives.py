@@ -157,8 +157,9 @@ def _lacks(found: Answer, each: Candidate) -> str:
     if each.why_not and (each.too_small is None or not each.failing):
         return each.why_not
     if each.falls_behind:
-        served = 100 / (1 + each.overload)
-        return f"serves {served:.0f} % of the rate" if each.overload else ""
+        served = 100 / (1 + (each.overload or 0.0))
+        most = "at most " if each.is_bounded else ""
+        return f"serves {most}{served:.0f} % of the rate" if each.overload else ""
     if not each.failing:
         return ""
     worst = max(each.failing, key=lambda one: one.by or 0.0)

@@ -52,10 +52,7 @@ def recommendation(found: Answer) -> str:
     if found.recommended is None:
         if found.nearest is None:
             return f"None of {total} can be built."
-        return (
-            f"None of {total} fits. The nearest is {found.nearest.name}: {why(found.nearest)}."
-            f"{_serves(found.nearest)}"
-        )
+        return f"None of {total} fits. The nearest is {found.nearest.name}: {why(found.nearest)}."
     best = found.recommended
     cost = f" for {found.question.amount(best.cost)}" if best.cost is not None else ""
     cost += with_energy(found)
@@ -70,16 +67,6 @@ def recommendation(found: Answer) -> str:
     if met:
         text += f": {', '.join(met)}"
     return f"{text}.{without_energy(found)}"
-
-
-def _serves(nearest: Candidate) -> str:
-    """How much of a load that is beyond it a candidate serves."""
-    loads = () if nearest.scenario is None else nearest.scenario.workloads
-    asked = sum(load.arrives_per_s for load in loads)
-    if not nearest.falls_behind or not nearest.overload or not asked:
-        return ""
-    served = figure(asked / (1 + nearest.overload), "IO/s")
-    return f" It serves at most {served} of {figure(asked, 'IO/s')}."
 
 
 def _ties(found: Answer, best: Candidate) -> str:
@@ -213,6 +200,14 @@ def _beyond_goal(one: Judged) -> str:
     )
 
 
+def _part_of_load(each: Candidate) -> str:
+    """How much of its load a candidate serves: `: at most 427 of 1,000 IO/s`."""
+    if each.served is None:
+        return ""
+    bound = "at most " if each.is_bounded else "at least " if each.serves_more else ""
+    return f": {bound}{figure(each.served, 'IO/s')} of {figure(each.asked, 'IO/s')}"
+
+
 def why(each: Candidate) -> str:
     """Why a candidate does not fit, or is not on the front."""
     if each.too_small is not None and not each.failing:
@@ -221,7 +216,7 @@ def why(each: Candidate) -> str:
         return f"cannot be {'built' if each.scenario is None else 'simulated'}: {each.why_not}"
     parts = []
     if each.falls_behind:
-        parts.append(f"cannot serve the load ({each.limit})")
+        parts.append(f"cannot serve the load{_part_of_load(each)} ({each.limit})")
     for one in each.failing:
         if each.falls_behind and one.goal.source is Source.LATENCY:
             # It grows as long as the run lasts.
