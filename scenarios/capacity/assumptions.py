@@ -40,7 +40,7 @@ def assumptions(
         + ("." if table.afr is None else f", but for {100 * table.afr:g} % of drives a year."),
     ]
     arrays = [array for each in shown for array in each.tree.get("array", ())]
-    if any(array.get("bitmap") == "internal" for array in arrays):
+    if any(each.get("bitmap") == "internal" and "bitmap_chunk" not in each for each in arrays):
         found.append(
             "RAID in the host has a write-intent bitmap, as mdadm makes it: a bit for 64 MiB."
         )

@@ -17,8 +17,8 @@ from raidlab.devices.trees import get
 from raidlab.devices.units import IO_RATE, RATE, SIZE, format_size
 from raidlab.devices.volume import VolumeSpec
 from raidlab.scenarios.capacity.bills import Bill, bill_of_devices
-from raidlab.scenarios.capacity.question import Bought, CandidatesTable, Question
-from raidlab.scenarios.planning.bitmap import BITMAP_LEVELS
+from raidlab.scenarios.capacity.choices import Bought, CandidatesTable
+from raidlab.scenarios.capacity.question import Question
 from raidlab.scenarios.planning.scenario import Scenario, build_scenario
 from raidlab.scenarios.results.goals import Goal, Judged, Measured, check_workloads, judged
 from raidlab.scenarios.risk.redundancy import of_level
@@ -265,8 +265,8 @@ def _of_group(question: Question, group: CandidatesTable) -> Iterator[Candidate]
         if controller == "none":
             if level not in ("jbod", "independent"):
                 array["software_raid"] = "os"
-            if level in BITMAP_LEVELS:
-                array["bitmap"] = "internal"
+            array.update(group.of_md(level))
+            parts += [f"{key} {value}" for key, value in _said_of_md(group, level).items()]
         else:
             tree["controller"] = _controller(controller, write, group)
             parts.append(controller)
@@ -288,6 +288,7 @@ def _of_group(question: Question, group: CandidatesTable) -> Iterator[Candidate]
             "write policy": write or "its own",
             "spans": str(spans or "its own"), "used": used or "the whole drive",
             "declustered": _wide_words(wide) if wide else "no",
+            "settings of md": _words_of_md(group, level) if controller == "none" else "none",
             "SSD cache": f"{cache[1]} x {cache[0]}" if cache[1] else "none",
         }  # fmt: skip
         month = volumes_month(question, drive, count + spares, bought)
@@ -297,6 +298,17 @@ def _of_group(question: Question, group: CandidatesTable) -> Iterator[Candidate]
             ", ".join(parts), tree, drive, count, level, spares,
             bill_of_devices(question, devices, month), dict(Counter(devices)), choices,
         )  # fmt: skip
+
+
+def _said_of_md(group: CandidatesTable, level: str) -> dict[str, object]:
+    """Settings of md that the group says, of an array of this level."""
+    found = group.of_md(level)
+    return {key: value for key, value in found.items() if getattr(group, key) is not None}
+
+
+def _words_of_md(group: CandidatesTable, level: str) -> str:
+    said = _said_of_md(group, level)
+    return ", ".join(f"{key} {value}" for key, value in said.items()) or "its own"
 
 
 def _put_stripes(
