@@ -249,10 +249,15 @@ def _row(found: Answer, each: Candidate) -> list[Cell]:
         per_watt(each),
         each.bill.energy,
         None if loss is None else f"{loss:.2g}",
-        None if each.life_years is None or each.life_years > _LONG_YEARS else each.life_years,
+        _life(each.life_years),
         each.bill.rack_units,
         each.limit or None,
     ]
+
+
+def _life(years: float | None) -> Cell:
+    """Years until drives are worn out, for a table; None where that is not known."""
+    return f"> {_LONG_YEARS:g}" if years is not None and years > _LONG_YEARS else years
 
 
 def table(found: Answer) -> Table:
