@@ -24,7 +24,7 @@ from raidlab.scenarios.results.goals import Goal, Judged, Measured, check_worklo
 from raidlab.scenarios.risk.redundancy import of_level
 from raidlab.scenarios.spec.declustered import DeclusteredTable
 from raidlab.scenarios.spec.trees import ArrayTree, ControllerTree, DrivesTree, ScenarioTree
-from raidlab.scenarios.studies.size import asked_rate
+from raidlab.scenarios.studies.size import asked_rate, asked_throughput
 
 _AREA: Final = re.compile(r"workload\.\d+\.area(_start)?")
 
@@ -196,12 +196,17 @@ def named(question: Question, name: str) -> Candidate:
 
 
 def _check_rates(question: Question, built: Scenario) -> None:
-    """Refuses goals of more I/Os a second than the loads ask for."""
+    """Refuses goals of more I/Os or bytes a second than the loads ask for."""
     faults = []
     for goal in question.goals:
-        asked = asked_rate(goal, built)
+        rate, throughput = asked_rate(goal, built), asked_throughput(goal, built)
+        said = None if rate is None else f"{rate:,.6g} IO/s"
+        if throughput is not None:
+            said = f"{throughput / 1e6:,.4g} MB/s"
+        asked = rate if throughput is None else throughput
         if asked is not None and not judged(goal, Measured(asked, certain=True)).holds:
-            allowed = f"a rate that can be: the load asks for {asked:,.6g} IO/s"
+            what = goal.quantity if goal.quantity == "throughput" else "rate"
+            allowed = f"a {what} that can be: the load asks for {said}"
             faults.append(Fault("goals", goal.text, allowed, (), str(question.path or "")))
     if faults:
         raise SpecError(faults)

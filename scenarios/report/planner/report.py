@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from functools import partial
 
 from raidlab.scenarios import _engine
 from raidlab.scenarios.capacity.answer import Answer, fits, per_watt, price
 from raidlab.scenarios.capacity.candidates import Candidate
+from raidlab.scenarios.capacity.headroom import Headroom
 from raidlab.scenarios.capacity.later import Later
 from raidlab.scenarios.capacity.load import asked_of, bill_of, sum_of
 from raidlab.scenarios.capacity.question import time_of
@@ -83,8 +85,7 @@ def prospects(found: Answer) -> list[str]:
     """What the recommended bears, until when, what would help, how sure it is: sentences."""
     said = []
     if found.headroom is not None:
-        more = "more than" if found.headroom.beyond_search else "up to"
-        text = f"It sustains {more} {times(rounded_down(found.headroom.factor))} today's rates"
+        text = f"It sustains {_bears(found.headroom)}"
         if found.headroom.reason and not found.headroom.beyond_search:
             text += f"; beyond, {found.headroom.reason}"
             if found.headroom.limit:
@@ -115,6 +116,15 @@ def prospects(found: Answer) -> list[str]:
     if found.drawn:
         said.append(f"It fits in {percent(found.drawn[0].share)} of draws.")
     return said
+
+
+def _bears(headroom: Headroom) -> str:
+    """Up to which rates, in words: `up to 2.4 times today's rates`, `... and 5 % more`."""
+    factor = rounded_down(headroom.factor)
+    if factor > 1 or headroom.beyond_search:
+        return f"{'more than' if headroom.beyond_search else 'up to'} {times(factor)} today's rates"
+    more = math.floor(100 * (headroom.factor - 1) + 1e-9)
+    return f"today's rates and {more} % more" if more > 0 else "today's rates, but not 5 % more"
 
 
 def _waiting(found: Answer, later: Later) -> str:

@@ -306,50 +306,6 @@ def test_a_load_whose_backlog_memory_does_not_hold_is_not_served(question, monke
     assert not found.headroom.curve[-1].served and found.headroom.curve[-1].p99_us is None
 
 
-def test_what_a_backlog_beyond_memory_is_served_of_is_found_at_lower_rates(question, monkeypatch):
-    """Five drives of 1,000 a second serve 5,000 of 9,000, whose backlog no memory holds here."""
-    simulated = module.results_of
-
-    def short_of_memory(scenarios, seed, *, refused, **more):
-        over = [sum(load.arrives_per_s for load in each.workloads) > 8000 for each in scenarios]
-        backlog = Fault("workload", "0", "a rate that it serves", about=About.BACKLOG)
-        refused |= {at: [backlog] for at, out in enumerate(over) if out}
-        kept = [each for each, out in zip(scenarios, over, strict=True) if not out]
-        return simulated(kept, seed, refused=refused, **more)
-
-    monkeypatch.setattr(module, "results_of", short_of_memory)
-    question["load"][0]["rate"] = "9000 IO/s"
-    question["run"]["duration"] = "4 s"
-    drives = question["candidates"][0]["drives"]
-    question["candidates"][0] |= {"counts": [5, 6], "drives": drives[:1]}
-    found = answered(question)
-    rows = {row["name"].split()[0]: row["fails"][0] for row in found.to_dict()["candidates"]}
-    for count in (5, 6):
-        # Halves: 4,500 of 9,000 a second are all served, which is the most that is known.
-        fails = rows[str(count)]
-        assert fails["goal"] == "the load's rate" and fails["by"] == pytest.approx(1, abs=0.05)
-        assert fails["value"] == pytest.approx(4500, rel=0.02)
-    assert found.nearest.limit.startswith("drives")
-    assert "cannot serve the load: at least 4," in answer(
-        found
-    ) and "of 9,000 IO/s (drives" in answer(found)
-
-
-def test_each_candidate_says_how_much_of_the_load_it_serves(question):
-    """Three slow drives serve 3,000 of 3,300; one of 8,000 at most 1,000, by its bound."""
-    drives = question["candidates"][0]["drives"]
-    question["candidates"][0] |= {"counts": [3], "drives": drives[:1]}
-    (three,) = answered(question).to_dict()["candidates"]
-    fails = next(each for each in three["fails"] if each["goal"] == "the load's rate")
-    assert fails["value"] == pytest.approx(3000, rel=0.02)
-    assert fails["by"] == pytest.approx(0.1, abs=0.02)
-    question["load"][0]["rate"] = "8000 IO/s"
-    found = answered(question)
-    (three,) = found.to_dict()["candidates"]
-    assert three["fails"][0]["value"] == pytest.approx(3000, rel=0.05)
-    assert re.search(r"cannot serve the load: at most [23],\d+ IO/s of 8,000 IO/s", answer(found))
-
-
 LARGE = {"drives": ["cm6-r-30720"], "counts": 1000, "levels": ["raid0"]}
 """The map of its drives takes a terabyte of memory."""
 
