@@ -17,9 +17,9 @@ from raidlab.devices.datasheet.flash import Flash, steady_write
 from raidlab.devices.datasheet.nand import PAGE
 from raidlab.devices.datasheet.priors import Watts
 from raidlab.devices.datasheet.sheet import Sheet
-from raidlab.devices.links import Interface
 from raidlab.devices.power import PowerState
 from raidlab.devices.trees import Tree
+from raidlab.devices.usual_power import usual_of_disk, usual_of_flash
 
 _LEAST_AT_WORK = 1.05
 """Power at work over that of the idle drive, at least, where only this is stated."""
@@ -54,9 +54,8 @@ def watts(sheet: Sheet) -> tuple[float, float]:
 
 def _usual(sheet: Sheet) -> Watts:
     if sheet.kind == "hdd":
-        return priors.DISK_WATTS[priors.speed_class(sheet.rpm or 7200.0)]
-    family = Interface.parse(sheet.interface).family
-    return priors.CLIENT_WATTS if sheet.burst else priors.FLASH_WATTS[family]
+        return usual_of_disk(sheet.rpm or 7200.0)
+    return usual_of_flash(sheet.interface, client=sheet.burst)
 
 
 def energies(flash: Flash) -> Energies:

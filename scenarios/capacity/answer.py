@@ -11,6 +11,7 @@ from raidlab.scenarios import _engine
 from raidlab.scenarios.capacity.assumptions import WHOLE_RUN, assumptions
 from raidlab.scenarios.capacity.candidates import Candidate
 from raidlab.scenarios.capacity.doubt import Drawn
+from raidlab.scenarios.capacity.energy import Uncounted, uncounted
 from raidlab.scenarios.capacity.headroom import Headroom
 from raidlab.scenarios.capacity.later import Later
 from raidlab.scenarios.capacity.load import unit_costs
@@ -86,6 +87,7 @@ class Answer:
             "later": None if self.later is None else later_data(self.later),
             "migration": None if self.migration is None else asdict(self.migration),
             "open": None if self.open_parts is None else asdict(self.open_parts),
+            "energy_not_counted": None if self.uncounted is None else asdict(self.uncounted),
             "candidates": [self._row(each) for each in self.candidates],
             "assumptions": self.assumptions,
             "warnings": list(self.warnings),
@@ -97,6 +99,17 @@ class Answer:
         """What it rests on."""
         nearest = () if self.nearest is None else (self.nearest,)
         return assumptions(self.question, self.front or nearest, self.candidates)
+
+    @property
+    def fitting(self) -> list[Candidate]:
+        """All candidates that fit, on the front or not."""
+        return [each for each in self.candidates if fits(each)]
+
+    @property
+    def uncounted(self) -> Uncounted | None:
+        """Energy that is not in the cost of the recommended one, and whether that matters."""
+        best = self.recommended
+        return None if best is None else uncounted(self.question, best, self.fitting)
 
     def beats(self) -> list[Beaten]:
         """How probable it is that the recommended one is the better one, for each other drawn."""
@@ -114,7 +127,7 @@ class Answer:
         if each.unsettled:
             fails.insert(0, {"goal": "a settled run", "by": None, "value": each.unsettled})
         if each.falls_behind:
-            fails.insert(0, {"goal": "the load's rate", "by": each.overload, "value": each.iops})
+            fails.insert(0, {"goal": "the load's rate", "by": each.overload, "value": each.served})
         if each.too_small is not None:
             room = {"goal": "room for the load's data", "by": each.too_small.short}
             fails.insert(0, room | {"value": each.why_not})
@@ -139,6 +152,8 @@ class Answer:
             "cost_per": unit_costs(self.question, each),
             "usable_bytes": each.usable_bytes,
             "watts": each.bill.watts,
+            "watts_assumed": each.bill.assumed,
+            "watts_unknown": list(each.bill.unknown),
             "rack_units": each.bill.rack_units,
             "survives": each.survives,
             "loss_per_year": _per_year(each.loss.value, years),

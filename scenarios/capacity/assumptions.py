@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from raidlab.devices.draws import correlated, open_numbers
+from raidlab.scenarios.capacity.bills import drawing_of
 from raidlab.scenarios.capacity.candidates import Candidate
+from raidlab.scenarios.capacity.energy import assumed
 from raidlab.scenarios.capacity.question import Question, time_of
 from raidlab.scenarios.results.goals import Source
 
@@ -38,7 +40,7 @@ def assumptions(
         + ("." if table.afr is None else f", but for {100 * table.afr:g} % of drives a year."),
     ]
     arrays = [array for each in shown for array in each.tree.get("array", ())]
-    if any(array.get("bitmap") == "internal" for array in arrays):
+    if any(each.get("bitmap") == "internal" and "bitmap_chunk" not in each for each in arrays):
         found.append(
             "RAID in the host has a write-intent bitmap, as mdadm makes it: a bit for 64 MiB."
         )
@@ -61,6 +63,8 @@ def assumptions(
             found.append(f"The life of {name} is by assumed cycles of its NAND: it states none.")
     if any(0 <= each.rung < WHOLE_RUN for each in candidates):
         found.append("Figures of candidates that were left out early are those of shorter runs.")
+    if question.table.energy_price and any(e.rung < 0 and e.bill.drives for e in candidates):
+        found.append("In costs of candidates that were not simulated their drives are idle.")
     spared = sum(each.spared is not None for each in candidates)
     if spared:
         found.append(
@@ -92,19 +96,34 @@ def _prices(question: Question, candidates: Sequence[Candidate]) -> list[str]:
         each.choices[key] for each in candidates for key in ("drive", "controller")
         if each.choices[key] in question.prices
     ]  # fmt: skip
-    unknown = [
-        name
-        for name in dict.fromkeys(used)
-        if question.prices[name].power is None and question.idle_watts(name) is None
-    ]
-    if unknown:
-        found.append(
-            f"Watts are not known: of {_listed(unknown)} none are stated."
-            " The cost of a system with them has no energy in it."
-        )
+    found += _watts(question, candidates)
     bare = [name for name in dict.fromkeys(used) if question.prices[name].rack_units is None]
     if table.racked and bare:
         found.append(f"Rack units of {_listed(bare)} are not stated and count as none.")
+    return found
+
+
+def _watts(question: Question, candidates: Sequence[Candidate]) -> list[str]:
+    """Watts that are usual of a class, and what has none."""
+    found = []
+    usual: dict[str, list[str]] = {}
+    for name in assumed(candidates):
+        drawing = drawing_of(question, name)
+        if drawing is not None:
+            words = f"{drawing.idle:g} W idle, {drawing.active:g} W at work"
+            usual.setdefault(words, []).append(name)
+    for words, names in usual.items():
+        found.append(
+            f"Watts of {_listed(names)} are assumed, as usual of the class: {words}; none are"
+            " stated."
+        )
+    unknown = dict.fromkeys(name for each in candidates for name in each.bill.unknown)
+    if unknown:
+        energy = " The cost of a system with them has all other energy in it."
+        found.append(
+            f"Watts are not known: of {_listed(list(unknown))} none are stated."
+            + energy * bool(question.table.energy_price)
+        )
     return found
 
 

@@ -159,6 +159,5 @@ def prune(question: Question, candidates: Sequence[Candidate], drives: Mapping[s
             continue
         share = busy(question, candidate, drives[candidate.drive])
         if share is not None and share > SLACK:
-            candidate.falls_behind = True
-            candidate.overload = share - 1
-            candidate.limit = f"drives: {times(share)} their time at least, by a bound"
+            limit = f"drives: {times(share)} their time at least, by a bound"
+            candidate.serves(candidate.asked / share, limit)

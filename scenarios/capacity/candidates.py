@@ -16,55 +16,17 @@ from raidlab.devices.levels import LEVELS
 from raidlab.devices.trees import get
 from raidlab.devices.units import IO_RATE, RATE, SIZE, format_size
 from raidlab.devices.volume import VolumeSpec
-from raidlab.scenarios.capacity.question import Bought, CandidatesTable, Question
-from raidlab.scenarios.planning.bitmap import BITMAP_LEVELS
+from raidlab.scenarios.capacity.bills import Bill, bill_of_devices
+from raidlab.scenarios.capacity.choices import Bought, CandidatesTable
+from raidlab.scenarios.capacity.question import Question
 from raidlab.scenarios.planning.scenario import Scenario, build_scenario
 from raidlab.scenarios.results.goals import Goal, Judged, Measured, check_workloads, judged
-from raidlab.scenarios.results.row import Row
 from raidlab.scenarios.risk.redundancy import of_level
-from raidlab.scenarios.spec.component_name import drive_name
 from raidlab.scenarios.spec.declustered import DeclusteredTable
 from raidlab.scenarios.spec.trees import ArrayTree, ControllerTree, DrivesTree, ScenarioTree
-from raidlab.scenarios.studies.size import asked_rate
+from raidlab.scenarios.studies.size import asked_rate, asked_throughput
 
 _AREA: Final = re.compile(r"workload\.\d+\.area(_start)?")
-
-
-@dataclass
-class Bill:
-    """What a system costs, draws and takes; None where prices do not say."""
-
-    capital: float | None = None
-    rack_units: float | None = None
-    stated_watts: float | None = None
-    """Of everything but `by_activity`."""
-    by_activity: frozenset[str] = frozenset()
-    """Drives whose watts are those of their activity, by the names of their devices."""
-    watts: float | None = None
-    """With drives `by_activity` idle, until a run shows more."""
-    of_watt: float = 0.0
-    """Price of a watt over the horizon."""
-
-    @property
-    def energy(self) -> float | None:
-        """Price of the energy over the horizon; None if it is not known what is drawn."""
-        return None if self.watts is None else self.watts * self.of_watt
-
-    @property
-    def cost(self) -> float | None:
-        """Capital, and energy over the horizon where it is known."""
-        return None if self.capital is None else self.capital + (self.energy or 0.0)
-
-    def runs(self, row: Row) -> None:
-        """Takes the watts of drives from the row of a run."""
-        if self.stated_watts is None or not self.by_activity:
-            return
-        drawn = 0.0
-        for component in row["components"]:
-            drive, power = drive_name(component["name"]), component.get("power")
-            if drive and drive.model in self.by_activity and power is not None:
-                drawn += power["watts"]
-        self.watts = self.stated_watts + drawn
 
 
 _OF_KIND: Final = ("drive", "level", "spares", "spans", "declustered", "used", "SSD cache")
@@ -131,8 +93,10 @@ class Candidate:
     falls_behind: bool = False
     unsettled: str = ""
     """Why its whole run carries no statement; empty if it does, or was not simulated."""
-    overload: float = 0.0
-    """Share by which the load is beyond what it serves, as far as is known."""
+    served: float | None = None
+    """Where it falls behind: I/Os a second that it serves, at most where it was not simulated."""
+    serves_more: bool = False
+    """True if `served` is the most that was tried and still served."""
     loss: Measured = field(default_factory=lambda: Measured(None))
     """Probability of a loss within the horizon."""
     life_years: float | None = None
@@ -163,6 +127,27 @@ class Candidate:
     def kind(self) -> tuple[str, ...]:
         """What it shares with candidates that differ in drives, controller and settings alone."""
         return tuple(self.choices[key] for key in _OF_KIND if key in self.choices)
+
+    @property
+    def asked(self) -> float:
+        """I/Os a second that arrive."""
+        return 0.0 if self.scenario is None else _arriving(self.scenario)
+
+    @property
+    def overload(self) -> float | None:
+        """Share by which the load is beyond what it serves; None if that is not known."""
+        if not self.falls_behind:
+            return 0.0
+        return self.asked / self.served - 1 if self.asked and self.served else None
+
+    @property
+    def is_bounded(self) -> bool:
+        """Whether what it serves is a bound from above: it was not simulated."""
+        return self.served is not None and self.iops is None
+
+    def serves(self, served: float, limit: str) -> None:
+        """Notes that it cannot serve its load: what it does serve, and what bounds it."""
+        self.falls_behind, self.served, self.limit = True, served, limit
 
     @property
     def failing(self) -> list[Judged]:
@@ -200,6 +185,10 @@ def expand(question: Question) -> list[Candidate]:
     return list(found.values())
 
 
+def _arriving(scenario: Scenario) -> float:
+    return sum(load.arrives_per_s for load in scenario.workloads)
+
+
 def named(question: Question, name: str) -> Candidate:
     """The candidate of a name, not built yet."""
     every = (each for group in question.table.candidates for each in _of_group(question, group))
@@ -207,12 +196,17 @@ def named(question: Question, name: str) -> Candidate:
 
 
 def _check_rates(question: Question, built: Scenario) -> None:
-    """Refuses goals of more I/Os a second than the loads ask for."""
+    """Refuses goals of more I/Os or bytes a second than the loads ask for."""
     faults = []
     for goal in question.goals:
-        asked = asked_rate(goal, built)
+        rate, throughput = asked_rate(goal, built), asked_throughput(goal, built)
+        said = None if rate is None else f"{rate:,.6g} IO/s"
+        if throughput is not None:
+            said = f"{throughput / 1e6:,.4g} MB/s"
+        asked = rate if throughput is None else throughput
         if asked is not None and not judged(goal, Measured(asked, certain=True)).holds:
-            allowed = f"a rate that can be: the load asks for {asked:,.6g} IO/s"
+            what = goal.quantity if goal.quantity == "throughput" else "rate"
+            allowed = f"a {what} that can be: the load asks for {said}"
             faults.append(Fault("goals", goal.text, allowed, (), str(question.path or "")))
     if faults:
         raise SpecError(faults)
@@ -276,8 +270,8 @@ def _of_group(question: Question, group: CandidatesTable) -> Iterator[Candidate]
         if controller == "none":
             if level not in ("jbod", "independent"):
                 array["software_raid"] = "os"
-            if level in BITMAP_LEVELS:
-                array["bitmap"] = "internal"
+            array.update(group.of_md(level))
+            parts += [f"{key} {value}" for key, value in _said_of_md(group, level).items()]
         else:
             tree["controller"] = _controller(controller, write, group)
             parts.append(controller)
@@ -299,15 +293,27 @@ def _of_group(question: Question, group: CandidatesTable) -> Iterator[Candidate]
             "write policy": write or "its own",
             "spans": str(spans or "its own"), "used": used or "the whole drive",
             "declustered": _wide_words(wide) if wide else "no",
+            "settings of md": _words_of_md(group, level) if controller == "none" else "none",
             "SSD cache": f"{cache[1]} x {cache[0]}" if cache[1] else "none",
         }  # fmt: skip
+        month = volumes_month(question, drive, count + spares, bought)
         devices = [drive] * (count + spares) + [cache[0]] * cache[1]
         devices += [host] + ([] if controller == "none" else [controller])
         yield Candidate(
             ", ".join(parts), tree, drive, count, level, spares,
-            _bill(question, devices, volumes_month(question, drive, count + spares, bought)),
-            dict(Counter(devices)), choices,
+            bill_of_devices(question, devices, month), dict(Counter(devices)), choices,
         )  # fmt: skip
+
+
+def _said_of_md(group: CandidatesTable, level: str) -> dict[str, object]:
+    """Settings of md that the group says, of an array of this level."""
+    found = group.of_md(level)
+    return {key: value for key, value in found.items() if getattr(group, key) is not None}
+
+
+def _words_of_md(group: CandidatesTable, level: str) -> str:
+    said = _said_of_md(group, level)
+    return ", ".join(f"{key} {value}" for key, value in said.items()) or "its own"
 
 
 def _put_stripes(
@@ -373,39 +379,6 @@ def refusal(faults: Sequence[Fault]) -> str:
 def is_flash(name: str, question: Question) -> bool:
     """Whether a drive has a state that depends on what was written before."""
     return question.device(name).spec.kind == "ssd"
-
-
-def _bill(question: Question, devices: list[str], volumes_month: float = 0.0) -> Bill:
-    """What devices cost, draw idle and take; nothing is known without prices."""
-    if not question.prices:
-        return Bill()
-    base, stated, idle, active = question.table.base, 0.0, 0.0, set[str]()
-    known = [name for name in devices if name in question.prices]
-    watts: float | None = base.power
-    for name in known:
-        power, own = question.prices[name].power, question.idle_watts(name)
-        if power is not None:
-            stated += power
-        elif own is not None:
-            active.add(question.device(name).spec.name)
-            idle += own
-        else:
-            watts = None
-    prices = [(question.prices[name], count) for name, count in Counter(known).items()]
-    if watts is not None:
-        watts += stated
-    table = question.table
-    racks = [base.rack_units or 0.0, *(n * (price.rack_units or 0.0) for price, n in prices)]
-    return Bill(
-        capital=base.capital(table.horizon)
-        + sum(price.capital_of(count, table.horizon) for price, count in prices)
-        + 12 * table.horizon * volumes_month,
-        rack_units=sum(racks) if table.racked else None,
-        stated_watts=watts,
-        by_activity=frozenset(active),
-        watts=None if watts is None else watts + idle,
-        of_watt=8766 * table.horizon / 1e3 * table.energy_price,
-    )
 
 
 def _of_question(fault: Fault, question: Question) -> Fault:

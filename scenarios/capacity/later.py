@@ -14,7 +14,8 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 
-from raidlab.scenarios.capacity.candidates import Bill, Candidate
+from raidlab.scenarios.capacity.bills import Bill
+from raidlab.scenarios.capacity.candidates import Candidate
 from raidlab.scenarios.capacity.question import Question
 from raidlab.scenarios.capacity.until import MONTHS, lasting
 from raidlab.scenarios.studies.running import Running

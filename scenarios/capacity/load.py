@@ -158,7 +158,11 @@ def _bill(question: Question, best: Candidate, cost: float) -> Iterator[str]:
         together = question.amount(whole)
         yield f"{count} x {name}: {' and '.join(parts) or 'free'}, {together}."
     if best.bill.energy:
-        yield f"Energy over {time_of(table.horizon)}: {question.amount(best.bill.energy)}."
+        names = ", ".join(best.bill.assumed)
+        usual = f", with usual watts of {names}" if names else ""
+        rest = f", without {', '.join(best.bill.unknown)}" if best.bill.unknown else ""
+        amount = question.amount(best.bill.energy)
+        yield f"Energy over {time_of(table.horizon)}: {amount}{usual}{rest}."
     yield f"Together: {question.amount(cost)} over {time_of(table.horizon)}."
     costs = unit_costs(question, best)
     parts = []

@@ -27,6 +27,7 @@ from raidlab.scenarios.capacity.monitoring import (
     open_parts,
     present_of,
 )
+from raidlab.scenarios.capacity.overload import at_lower_rates, served_of
 from raidlab.scenarios.capacity.question import Question
 from raidlab.scenarios.capacity.ranking import (
     beats,
@@ -301,6 +302,8 @@ class _Planning:
                 continue
             which[at].why_not = refusal(faults)
             self.refused += faults
+        behind = [which[at] for at in refused if which[at].falls_behind]
+        at_lower_rates(self.question, behind, self.running, self.seed)
 
     def judge(self, candidate: Candidate, scenario: Scenario, result: Result) -> None:
         """Notes what a result shows of a candidate."""
@@ -313,7 +316,7 @@ class _Planning:
         candidate.unsettled = why_not(rows) if whole and not candidate.falls_behind else ""
         served = sum(row["iops"] for row in rows)
         candidate.iops = served
-        candidate.overload = self.asked / served - 1 if candidate.falls_behind and served else 0.0
+        candidate.served = served_of(scenario, rows) if candidate.falls_behind else None
         candidate.limit = limits(rows[0])
         candidate.p99_us = slowest_p99(rows)
         self.rows[candidate.name] = rows

@@ -2,35 +2,30 @@
 
 from __future__ import annotations
 
-import itertools
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal, TypedDict, cast
+from typing import Annotated, Any, Final, Literal, cast
 
 from pydantic import BeforeValidator, Field, WithJsonSchema
 from pydantic_core import PydanticCustomError
 
 from raidlab.devices.catalogue import Device, find, find_for
 from raidlab.devices.faults import Fault, Faults, SpecError
-from raidlab.devices.forms import one_or_several
-from raidlab.devices.levels import ArrayLevel
 from raidlab.devices.other_kind import Expected, refuse_other_kind
 from raidlab.devices.schema import Table, check, read_toml
-from raidlab.devices.units import IO_RATE, PERCENT, SIZE, Share, Size, form_of
+from raidlab.devices.units import IO_RATE, PERCENT, Share, Size, form_of
+from raidlab.scenarios.capacity.choices import CandidatesTable
 from raidlab.scenarios.capacity.prices import MOST_COST, BaseTable, PriceTable, in_a_year
 from raidlab.scenarios.planning.monitored import expanded, place_of
 from raidlab.scenarios.results.goals import Goal, Source, goals_of
-from raidlab.scenarios.spec.caching import WriteMode
-from raidlab.scenarios.spec.declustered import DeclusteredTable
 from raidlab.scenarios.spec.monitored import MonitoredLoad, read_monitored
 from raidlab.scenarios.spec.run import RunTable
 from raidlab.scenarios.spec.schema import WorkloadTable
 from raidlab.scenarios.spec.trees import RunTree, WorkloadTree
 from raidlab.scenarios.spec.written import scenario_tree
 from raidlab.scenarios.studies.present import System
-from raidlab.scenarios.studies.vary import axes_of
 
 _CURRENCY = re.compile(r"[A-Za-z€$£]+$")
 _YEARS = re.compile(r"(\d+(?:\.\d+)?)\s*(years?|months?)")
@@ -47,39 +42,12 @@ def _years(value: Any) -> float:
     return found
 
 
-def _counts(value: Any) -> tuple[int, ...]:
-    texts = value if isinstance(value, list) else [value]
-    try:
-        (axis,) = axes_of([f"counts={','.join(map(str, texts))}"])
-    except SpecError:
-        axis = None
-    counts = () if axis is None else axis.values
-    if not counts or not all(type(count) is int and 1 <= count <= 4096 for count in counts):
-        allowed = 'numbers of drives: 8, [4, 8, 12], "4:24" or "4:24:2"'
-        raise PydanticCustomError("counts", "{allowed}", {"allowed": allowed})
-    return tuple(counts)
-
-
 _growth = in_a_year("growth", 0, 10, 'growth in a year, such as 0.3 or "30 %", at most 10')
 Years = Annotated[
     float,
     BeforeValidator(_years),
     WithJsonSchema(
         {"type": "string", "pattern": f"^{_YEARS.pattern}$", "examples": ["5 years", "18 months"]}
-    ),
-]
-Counts = Annotated[
-    tuple[int, ...],
-    BeforeValidator(_counts),
-    WithJsonSchema(
-        one_or_several(
-            {
-                "anyOf": [
-                    {"type": "integer", "minimum": 1, "maximum": 4096},
-                    {"type": "string", "examples": ["4:24", "4:24:2"]},
-                ]
-            }
-        )
     ),
 ]
 Growth = Annotated[
@@ -127,83 +95,6 @@ class GrowthTable(Table):
                 yield Fault(f"{key}_from", low, f"at most {key}, {middle:g}")
             if high < middle:
                 yield Fault(f"{key}_to", high, f"at least {key}, {middle:g}")
-
-
-class Bought(TypedDict, total=False):
-    """What is bought of a cloud volume, as keys of `drives`."""
-
-    size: str
-    iops: float
-    throughput: str
-
-
-_SIZES: Final = {"stripe_units": "64 KiB", "used": "3500 GiB", "sizes": "2 TiB"}
-"""Keys of candidates that have sizes, with one each."""
-
-
-class CandidatesTable(Table):
-    """`[[candidates]]`: every combination of these."""
-
-    name: str = ""
-    drives: tuple[str, ...] = Field(min_length=1)
-    counts: Counts
-    levels: tuple[ArrayLevel, ...] = Field(min_length=1)
-    controllers: tuple[str, ...] = ("none",)
-    """`none` is drives on the host, in its own RAID."""
-    hosts: tuple[str, ...] = ("generic",)
-    write: tuple[WriteMode, ...] = ()
-    """Cache policies of controllers; their own if left out."""
-    backup: str | None = None
-    disk_cache: bool | None = None
-    stripe_units: tuple[str, ...] = ("64 KiB",)
-    spans: tuple[Annotated[int, Field(ge=2, le=256)], ...] = ()
-    """Of RAID 50 and 60; two if left out. Other levels have none."""
-    declustered: tuple[DeclusteredTable, ...] = ()
-    """Stripes of RAID 5 and 6 narrower than the array; all drives if left out."""
-    used: tuple[str, ...] = ()
-    """Part of each drive that the array uses; the whole drive if left out."""
-    sizes: tuple[str, ...] = ()
-    """What is bought of cloud volumes; what their files have if left out. So the next two."""
-    iops: tuple[Annotated[float, Field(ge=1, le=1e9)], ...] = ()
-    """I/Os a second of each."""
-    throughput: tuple[str, ...] = ()
-    """Bytes a second of each."""
-    spares: tuple[Annotated[int, Field(ge=0, le=64)], ...] = (0,)
-    ssd_cache: tuple[str, ...] = ()
-    """Drives of a cache of SSDs before the array; none if left out."""
-    ssd_cache_counts: Counts = (2,)
-
-    def faults(self) -> Iterator[Fault]:
-        """Spans of levels that have none; parts of drives that are no sizes."""
-        if self.spans and not set(self.levels) & {"raid50", "raid60"}:
-            yield Fault("spans", list(self.spans), "left out: only raid50 and raid60 have spans")
-        if self.declustered and not set(self.levels) & {"raid5", "raid6"}:
-            allowed = "left out: only raid5 and raid6 can be declustered"
-            yield Fault("declustered", f"{len(self.declustered)} tables", allowed)
-        for key, example in _SIZES.items():
-            for at, size in enumerate(getattr(self, key)):
-                try:
-                    known = SIZE.parse(size) > 0
-                except ValueError:
-                    known = False
-                if not known:
-                    yield Fault(f"{key}.{at}", size, f'a size above 0, such as "{example}"')
-
-    def volumes(self) -> list[Bought]:
-        """What is bought of each volume, as keys of `drives`: every combination."""
-        every = itertools.product(self.sizes or (None,), self.iops or (None,),
-                                  self.throughput or (None,))  # fmt: skip
-        found: list[Bought] = []
-        for size, iops, throughput in every:
-            bought: Bought = {}
-            if size is not None:
-                bought["size"] = size
-            if iops is not None:
-                bought["iops"] = iops
-            if throughput is not None:
-                bought["throughput"] = throughput
-            found.append(bought)
-        return found
 
 
 _OF_LATENCY: Final = (Source.LATENCY, Source.BUSY, Source.SLOWDOWN)

@@ -59,15 +59,17 @@ def surely(each: Candidate, slack: float) -> bool:
     )
 
 
-def misses(each: Candidate) -> tuple[bool, bool, float]:
+def misses(each: Candidate) -> tuple[bool, int, float]:
     """What candidates that do not fit are ordered by: the nearest first.
 
-    One that serves its load is nearer than one that does not: a latency it has at all.
+    One that serves its load is nearer than one that does not: a latency it has at all. Of those
+    that do not, what was simulated is nearer than what a bound from above says.
     """
     beyond = max((one.by or 0.0 for one in each.failing), default=0.0)
     short = 0.0 if each.too_small is None else each.too_small.short
     unknown = bool(each.why_not) and each.too_small is None
-    return unknown, each.falls_behind, max(beyond, each.overload, short)
+    overload = math.inf if each.overload is None else each.overload
+    return unknown, each.falls_behind + each.is_bounded, max(beyond, overload, short)
 
 
 def _measures(each: Candidate) -> tuple[float, ...]:

@@ -21,11 +21,13 @@ from typing import Any
 from raidlab.devices.faults import Fault, SpecError
 from raidlab.devices.trees import Document
 from raidlab.scenarios import _engine
-from raidlab.scenarios.capacity.candidates import Candidate, expand, refusal
+from raidlab.scenarios.capacity.bills import Bill
+from raidlab.scenarios.capacity.candidates import Candidate, expand, judge_bill, refusal
 from raidlab.scenarios.capacity.headroom import at_rates
 from raidlab.scenarios.capacity.question import Question
 from raidlab.scenarios.planning.scenario import Scenario
 from raidlab.scenarios.results.goals import CLEAR, OF_A_RUN, Goal, Source
+from raidlab.scenarios.running.simulate import results_of
 from raidlab.scenarios.spec.trees import ScenarioTree
 from raidlab.scenarios.studies.running import Running
 from raidlab.scenarios.studies.size import Search, Tried, searched
@@ -135,7 +137,11 @@ def until(question: Question, *, seed: int = 1, running: Running | None = None) 
         raise SpecError([Fault("candidates", f"{len(candidates)} candidates", allowed, (), where)])
     own = running or Running()
     found, breaches = [], set[str]()
+    bills = bills_at_horizon(question, own, seed)
     for number, candidate in enumerate(candidates):
+        # The month says what is outgrown: what is paid until then is the horizon's, as of `plan`.
+        candidate.bill = bills.get(candidate.name, candidate.bill)
+        judge_bill(question, candidate)
         found.append(lasting(question, candidate, replace(own, progress=None), seed, breaches))
         if own.progress is not None:
             own.progress(number + 1, len(candidates))
@@ -143,6 +149,28 @@ def until(question: Question, *, seed: int = 1, running: Running | None = None) 
     left = [goal.text for goal in question.goals if goal.source in (Source.REBUILD, Source.RISK)]
     warnings = (f"not looked at over time: {', '.join(left)}",) if left else ()
     return Until(question, seed, tuple(found), warnings, tuple(sorted(breaches)))
+
+
+def bills_at_horizon(question: Question, running: Running, seed: int) -> dict[str, Bill]:
+    """What candidates cost over the horizon, their drives at the load of its end, as `plan` has it.
+
+    Of one that cannot serve that load its drives are idle.
+    """
+    candidates = expand(question)
+    drawing = [
+        each for each in candidates
+        if each.scenario is not None and each.bill.of_watt and each.bill.drives
+    ]  # fmt: skip
+    scenarios = [each.scenario for each in drawing if each.scenario is not None]
+    refused: dict[int, list[Fault]] = {}
+    results = list(results_of(
+        scenarios, seed, workers=running.workers, store=running.store, refused=refused,
+        heeds_past=False,
+    ))  # fmt: skip
+    run = [each for at, each in enumerate(drawing) if at not in refused]
+    for each, result in zip(run, results, strict=True):
+        each.bill.runs(result.summary()[0])
+    return {each.name: each.bill for each in candidates}
 
 
 def at_month(question: Question, month: float) -> Question:

@@ -420,6 +420,29 @@ def asked_rate(goal: Goal, scenario: Scenario) -> float | None:
     return max(rates) if goal.at_most else min(rates)
 
 
+def asked_throughput(goal: Goal, scenario: Scenario) -> float | None:
+    """The bytes a second that loads ask for which a goal is about, as `asked_rate`.
+
+    None of traces and jobs of fio, whose requests have several sizes.
+    """
+    names = goal.loads([load.name for load in scenario.workloads])
+    # Jobs of fio stand behind the plan's own workloads.
+    loads = [load for load in scenario.workloads if load.name in names]
+    if goal.quantity != "throughput" or not loads:
+        return None
+    if any(load.is_fio or not load.rates or not load.parts for load in loads):
+        return None
+    plans = scenario.base["workloads"]
+    asked = []
+    for load in loads:
+        plan = plans[load.parts[0]]
+        share = {"read": plan["read_share"], "write": 1 - plan["read_share"]}.get(goal.side, 1.0)
+        asked.append(load.arrives_per_s * plan["block_bytes"] * share)
+    if goal.is_sum:
+        return sum(asked)
+    return max(asked) if goal.at_most else min(asked)
+
+
 def _of_run(goal: Goal, scenario: Scenario, rows: Sequence[Row]) -> Measured:
     """A latency or rate; that of an open load which is served is what it asks for."""
     if goal.source is Source.SLOWDOWN:

@@ -9,7 +9,7 @@ explain, or a defect: what is broken is named whatever it costs.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Final
 
@@ -42,6 +42,8 @@ class Cause:
     gain_pct: float
     """Infinite if nothing was served with it; None in the document."""
     gain_pct_ci95: tuple[float, float]
+    gain_of: str
+    """`rate`; `latency` where the rate stays: by how much longer it is with the cause; or both."""
     proof: str
     """The figures with and without it."""
     remedy: str
@@ -83,7 +85,7 @@ class Diagnosis:
         if not self.causes:
             return f"Nothing is wrong; by design the limit is {'; '.join(self.limits)}."
         first = self.causes[0]
-        said = f"{first.code}: {first.subject}. Without it {percent(first.gain_pct)}"
+        said = f"{first.code}: {first.subject}. {_gives(first)}"
         if first.gain_pct < LEAST_PCT:
             said += f"; by design the limit is {'; '.join(self.limits)}"
         return f"{said}."
@@ -228,6 +230,17 @@ def _best_of_each(
     return list(best.values())
 
 
+def _gives(cause: Cause) -> str:
+    """What a cause costs, in words."""
+    gain = percent(cause.gain_pct)
+    if not math.isfinite(cause.gain_pct):
+        return f"Without it {gain}"
+    if cause.gain_of == "latency":
+        way = "longer" if cause.gain_pct >= 0 else "shorter"
+        return f"With it the latency is {abs(cause.gain_pct):.0f} % {way}, at the same rate"
+    return f"Without it {gain} {cause.gain_of}"
+
+
 def percent(gain_pct: float) -> str:
     """A gain in words."""
     return f"{gain_pct:+.0f} %" if math.isfinite(gain_pct) else "I/Os end, with it none"
@@ -274,8 +287,15 @@ def _gain(before: Result, after: Result) -> float | None:
     old, new = _rows(before), _rows(after)
     if not any(row["mib_per_s"] for row in old.values()):
         return math.inf if any(row["mib_per_s"] for row in new.values()) else 0.0
-    found = []
-    for key in old.keys() & new.keys():
+    found = [log for log, _ in _changes(old, new)]
+    return sum(found) / len(found) if found else None
+
+
+def _changes(
+    old: Mapping[tuple[str, int], Row], new: Mapping[tuple[str, int], Row]
+) -> Iterator[tuple[float, str]]:
+    """The log of what each load and point gains, and whether of its rate or its latency."""
+    for key in (each for each in old if each in new):
         was, now = old[key], new[key]
         if not (
             was["mib_per_s"]
@@ -285,9 +305,10 @@ def _gain(before: Result, after: Result) -> float | None:
         ):
             continue
         rate = now["mib_per_s"] / was["mib_per_s"]
-        slower = mean_before / mean_after
-        found.append(math.log(rate if abs(rate - 1) > _SERVED else slower))
-    return sum(found) / len(found) if found else None
+        if abs(rate - 1) > _SERVED:
+            yield math.log(rate), "rate"
+        else:
+            yield math.log(mean_before / mean_after), "latency"
 
 
 def _cause(suspect: Suspect, before: Result, after: Result, logs: list[float]) -> Cause:
@@ -302,6 +323,7 @@ def _cause(suspect: Suspect, before: Result, after: Result, logs: list[float]) -
         suspect.subject,
         _pct(sum(logs) / len(logs)),
         (_pct(low), _pct(high)),
+        " or ".join(sorted({of for _, of in _changes(old, new)}, reverse=True)) or "rate",
         proof,
         suspect.remedy,
         suspect.check,

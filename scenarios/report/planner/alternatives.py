@@ -10,6 +10,7 @@ from raidlab.scenarios.capacity.answer import Answer, fits, price
 from raidlab.scenarios.capacity.candidates import Candidate
 from raidlab.scenarios.capacity.question import Question
 from raidlab.scenarios.capacity.ranking import misses
+from raidlab.scenarios.report.planner.energy import energy_note
 from raidlab.scenarios.report.tables import Cell, Column, Kind, Table
 from raidlab.scenarios.results.goals import Judged, Source
 
@@ -99,6 +100,7 @@ def fitting_table(found: Answer) -> Table:
     notes = [f"All with {', '.join(sorted(common))}."] if common else []
     if left > 0:
         notes.append(f"{left} other kinds fit, too: see the appendix.")
+    notes += [said] if (said := energy_note(found)) else []
     marked = [0] if found.recommended is not None else []
     return Table("What fits", columns, rows, marked=marked, note=" ".join(notes))
 
@@ -155,8 +157,9 @@ def _lacks(found: Answer, each: Candidate) -> str:
     if each.why_not and (each.too_small is None or not each.failing):
         return each.why_not
     if each.falls_behind:
-        served = 100 / (1 + each.overload)
-        return f"serves {served:.0f} % of the rate" if each.overload else ""
+        served = 100 / (1 + (each.overload or 0.0))
+        most = "at most " if each.is_bounded else ""
+        return f"serves {most}{served:.0f} % of the rate" if each.overload else ""
     if not each.failing:
         return ""
     worst = max(each.failing, key=lambda one: one.by or 0.0)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from functools import partial
 
 from raidlab.scenarios import _engine
 from raidlab.scenarios.capacity.answer import Answer, fits, per_watt, price
 from raidlab.scenarios.capacity.candidates import Candidate
+from raidlab.scenarios.capacity.headroom import Headroom
 from raidlab.scenarios.capacity.later import Later
 from raidlab.scenarios.capacity.load import asked_of, bill_of, sum_of
 from raidlab.scenarios.capacity.question import time_of
@@ -19,6 +21,7 @@ from raidlab.scenarios.report.planner.alternatives import (
     reasons_table,
     shown_of,
 )
+from raidlab.scenarios.report.planner.energy import energy_note, with_energy, without_energy
 from raidlab.scenarios.report.planner.migration import copies, moving
 from raidlab.scenarios.report.planner.pictures import pictures
 from raidlab.scenarios.report.report import Report
@@ -51,13 +54,10 @@ def recommendation(found: Answer) -> str:
     if found.recommended is None:
         if found.nearest is None:
             return f"None of {total} can be built."
-        return (
-            f"None of {total} fits. The nearest is {found.nearest.name}: {why(found.nearest)}."
-            f"{_serves(found.nearest)}"
-        )
+        return f"None of {total} fits. The nearest is {found.nearest.name}: {why(found.nearest)}."
     best = found.recommended
     cost = f" for {found.question.amount(best.cost)}" if best.cost is not None else ""
-    cost += " with energy" if best.bill.energy else ""
+    cost += with_energy(found)
     cheapest = "is the cheapest" if found.question.prices else "needs the fewest drives"
     most = {"cost": cheapest, "latency": "has the lowest p99"}
     words = most.get(found.question.table.prefer, "gives the highest rate for its cost")
@@ -68,17 +68,7 @@ def recommendation(found: Answer) -> str:
     met = [_met(one, best) for one in best.judged.values() if _says(one)]
     if met:
         text += f": {', '.join(met)}"
-    return text + "."
-
-
-def _serves(nearest: Candidate) -> str:
-    """How much of a load that is beyond it a candidate serves."""
-    loads = () if nearest.scenario is None else nearest.scenario.workloads
-    asked = sum(load.arrives_per_s for load in loads)
-    if not nearest.falls_behind or not nearest.overload or not asked:
-        return ""
-    served = figure(asked / (1 + nearest.overload), "IO/s")
-    return f" It serves at most {served} of {figure(asked, 'IO/s')}."
+    return f"{text}.{without_energy(found)}"
 
 
 def _ties(found: Answer, best: Candidate) -> str:
@@ -95,8 +85,7 @@ def prospects(found: Answer) -> list[str]:
     """What the recommended bears, until when, what would help, how sure it is: sentences."""
     said = []
     if found.headroom is not None:
-        more = "more than" if found.headroom.beyond_search else "up to"
-        text = f"It sustains {more} {times(rounded_down(found.headroom.factor))} today's rates"
+        text = f"It sustains {_bears(found.headroom)}"
         if found.headroom.reason and not found.headroom.beyond_search:
             text += f"; beyond, {found.headroom.reason}"
             if found.headroom.limit:
@@ -127,6 +116,15 @@ def prospects(found: Answer) -> list[str]:
     if found.drawn:
         said.append(f"It fits in {percent(found.drawn[0].share)} of draws.")
     return said
+
+
+def _bears(headroom: Headroom) -> str:
+    """Up to which rates, in words: `up to 2.4 times today's rates`, `... and 5 % more`."""
+    factor = rounded_down(headroom.factor)
+    if factor > 1 or headroom.beyond_search:
+        return f"{'more than' if headroom.beyond_search else 'up to'} {times(factor)} today's rates"
+    more = math.floor(100 * (headroom.factor - 1) + 1e-9)
+    return f"today's rates and {more} % more" if more > 0 else "today's rates, but not 5 % more"
 
 
 def _waiting(found: Answer, later: Later) -> str:
@@ -212,6 +210,14 @@ def _beyond_goal(one: Judged) -> str:
     )
 
 
+def _part_of_load(each: Candidate) -> str:
+    """How much of its load a candidate serves: `: at most 427 of 1,000 IO/s`."""
+    if each.served is None:
+        return ""
+    bound = "at most " if each.is_bounded else "at least " if each.serves_more else ""
+    return f": {bound}{figure(each.served, 'IO/s')} of {figure(each.asked, 'IO/s')}"
+
+
 def why(each: Candidate) -> str:
     """Why a candidate does not fit, or is not on the front."""
     if each.too_small is not None and not each.failing:
@@ -220,7 +226,7 @@ def why(each: Candidate) -> str:
         return f"cannot be {'built' if each.scenario is None else 'simulated'}: {each.why_not}"
     parts = []
     if each.falls_behind:
-        parts.append(f"cannot serve the load ({each.limit})")
+        parts.append(f"cannot serve the load{_part_of_load(each)} ({each.limit})")
     for one in each.failing:
         if each.falls_behind and one.goal.source is Source.LATENCY:
             # It grows as long as the run lasts.
@@ -253,10 +259,15 @@ def _row(found: Answer, each: Candidate) -> list[Cell]:
         per_watt(each),
         each.bill.energy,
         None if loss is None else f"{loss:.2g}",
-        None if each.life_years is None or each.life_years > _LONG_YEARS else each.life_years,
+        _life(each.life_years),
         each.bill.rack_units,
         each.limit or None,
     ]
+
+
+def _life(years: float | None) -> Cell:
+    """Years until drives are worn out, for a table; None where that is not known."""
+    return f"> {_LONG_YEARS:g}" if years is not None and years > _LONG_YEARS else years
 
 
 def table(found: Answer) -> Table:
@@ -279,7 +290,8 @@ def table(found: Answer) -> Table:
     front = list(found.front)
     marked = [at for at, each in enumerate(front) if each is found.recommended]
     rows = [_row(found, each) for each in front]
-    return Table("Candidates that fit, none better in everything", columns, rows, marked=marked)
+    title, note = "Candidates that fit, none better in everything", energy_note(found)
+    return Table(title, columns, rows, marked=marked, note=note)
 
 
 def others(found: Answer) -> Table:
@@ -340,7 +352,7 @@ def plan_page(found: Answer, command: str = "") -> Page:
     if found.recommended is not None:
         best = found.recommended
         if best.cost is not None:
-            energy = ", with energy" if best.bill.energy else ""
+            energy = with_energy(found, ",")
             boxes.append(Box(found.question.amount(best.cost), f"over the horizon{energy}"))
         several = len(found.question.table.load) > 1
         boxes.append(Box(figure(best.p99_us, "us"), "p99, slowest load" if several else "p99"))

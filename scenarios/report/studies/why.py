@@ -11,7 +11,7 @@ from raidlab.scenarios.report.look import BLUE
 from raidlab.scenarios.report.page import Box, Page, Picture, Text
 from raidlab.scenarios.report.report import Report
 from raidlab.scenarios.report.tables import Cell, Column, Kind, Table
-from raidlab.scenarios.studies.why import Diagnosis, percent
+from raidlab.scenarios.studies.why import Cause, Diagnosis, percent
 
 
 def table(found: Diagnosis) -> Table:
@@ -19,16 +19,19 @@ def table(found: Diagnosis) -> Table:
     columns = [
         Column("cause", kind=Kind.TEXT, width=16),
         Column("gain", "%"),
+        Column("of", kind=Kind.TEXT, priority=2),
         Column("from", "%", priority=2),
         Column("to", "%", priority=2),
         Column("where", kind=Kind.TEXT, priority=1, width=24),
         Column("remedy", kind=Kind.TEXT, priority=3),
     ]
-    rows: list[list[Cell]] = [
-        [each.code, *_finite(each.gain_pct, *each.gain_pct_ci95), each.subject, each.remedy]
-        for each in found.causes
-    ]
+    rows: list[list[Cell]] = [_row(each) for each in found.causes]
     return Table("What removing each cause gives", columns, rows)
+
+
+def _row(each: Cause) -> list[Cell]:
+    gain, low, high = _finite(each.gain_pct, *each.gain_pct_ci95)
+    return [each.code, gain, each.gain_of, low, high, each.subject, each.remedy]
 
 
 def _finite(*gains: float) -> list[float | None]:
@@ -68,7 +71,9 @@ def notes(found: Diagnosis) -> list[str]:
             for each in found.explanation.explained_by[:3]
         ]
     tried = "; ".join(found.tried) or "nothing; no suspect applies"
-    said.append(f"Removed one at a time: {tried}.")
+    said.append(
+        f"Removed one at a time, gains of the rate, or the latency where it stays: {tried}."
+    )
     return said + [f"Not tried: {each}" for each in found.set_aside]
 
 
@@ -80,7 +85,10 @@ def report(found: Diagnosis) -> Report:
 
 
 def _page(found: Diagnosis) -> Page:
-    boxes = [Box(percent(each.gain_pct), f"without {each.code}") for each in found.causes[:3]]
+    boxes = [
+        Box(percent(each.gain_pct), f"{each.gain_of}, without {each.code}")
+        for each in found.causes[:3]
+    ]
     pictures = [
         Picture(
             "What slows the system",

@@ -7,7 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from raidlab.devices.faults import SpecError
-from raidlab.scenarios.capacity.candidates import Bill, Candidate, expand
+from raidlab.scenarios.capacity.bills import Bill
+from raidlab.scenarios.capacity.candidates import Candidate, expand
 from raidlab.scenarios.capacity.plan import plan
 from raidlab.scenarios.capacity.question import question_of
 from raidlab.scenarios.capacity.ranking import beats, front_of

@@ -11,7 +11,6 @@ from raidlab.devices.catalogue import find
 from raidlab.devices.draws import drawn
 from raidlab.devices.faults import About, Fault, SpecError
 from raidlab.scenarios.capacity import plan as module
-from raidlab.scenarios.capacity.assumptions import assumptions
 from raidlab.scenarios.capacity.bounds import small_write
 from raidlab.scenarios.capacity.candidates import expand
 from raidlab.scenarios.capacity.plan import plan
@@ -285,15 +284,6 @@ def test_a_candidate_that_is_too_small_for_the_load_says_by_how_much(question):
     question["load"][0]["area_start"] = "200 GB"
     with pytest.raises(SpecError, match="what the array holds"):
         expand(question_of(question))
-
-
-def test_a_cost_without_energy_is_said_of_candidates_that_do_not_fit_too(question):
-    question |= {"energy_price": 0.3}
-    asked = question_of(question)
-    candidates = expand(asked)
-    fast = [each for each in candidates if each.drive.endswith("fast.toml")]
-    (said,) = [each for each in assumptions(asked, fast, candidates) if "has no energy" in each]
-    assert "slow.toml" in said and "fast.toml" not in said
 
 
 def test_a_load_whose_backlog_memory_does_not_hold_is_not_served(question, monkeypatch):

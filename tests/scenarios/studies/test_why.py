@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from typer.testing import CliRunner
 
 from raidlab.cli import app
 from raidlab.devices.faults import SpecError
+from raidlab.devices.trees import Tree
 from raidlab.scenarios.planning.scenario import scenario_of
 from raidlab.scenarios.report.studies.why import report
 from raidlab.scenarios.studies.why import why
@@ -38,6 +40,33 @@ def test_a_drive_that_sleeps_is_a_cause(tmp_path: Path) -> None:
     load = {"rw": "randread", "block_size": "4 KiB", "rate": "50 IO/s"}
     tree = {"array": [{"drives": drives(str(sleepy))}], "workload": [load], "run": SHORT}
     assert diagnosed(tree).causes[0].code == "power-state"
+
+
+@pytest.mark.parametrize(
+    ("load", "of", "said"),
+    [
+        ({"outstanding": 16}, "rate", r"Without it \+{gain} % rate\."),
+        ({"rate": "50 IO/s"}, "latency", r"With it the latency is {gain} % longer, at the same r"),
+    ],
+)
+def test_a_gain_says_whether_it_is_of_the_rate_or_the_latency(
+    load: Tree, of: str, said: str
+) -> None:
+    """Writes one by one are as many more as they are faster; those at a rate are as many."""
+    array = {"level": "raid10", "software_raid": "os", "bitmap": "internal",
+             "drives": drives("generic-7200rpm", 4)}  # fmt: skip
+    load = {"rw": "randwrite", "block_size": "8 KiB"} | load
+    found = diagnosed({"array": [array], "workload": [load], "run": SHORT})
+    first = found.causes[0]
+    assert (first.code, first.gain_of) == ("bitmap", of) and first.gain_pct > 10
+    assert re.search(said.format(gain=f"{first.gain_pct:.0f}"), found.sentence)
+    before, after = (
+        float(each.replace(",", "")) for each in re.findall(r"at ([\d,]+) us", first.proof)
+    )
+    assert first.gain_pct == pytest.approx(100 * (before / after - 1), rel=0.2)
+    shown = report(found).tables[0]
+    assert [column.name for column in shown.columns][1:3] == ["gain", "of"]
+    assert shown.rows[0][2] == of == found.to_dict()["causes"][0]["gain_of"]
 
 
 FAILED = {"at": "0 s", "action": "fail-drive", "drive": 2}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import pytest
 
@@ -15,7 +16,7 @@ from raidlab.scenarios.report.planner.alternatives import (
     groups,
     reasons_table,
 )
-from raidlab.scenarios.report.planner.report import plan_page
+from raidlab.scenarios.report.planner.report import plan_page, table
 from raidlab.scenarios.studies.running import Running
 
 STATION = """
@@ -56,10 +57,21 @@ def test_what_else_fits_is_the_cheapest_of_each_kind(found):
     assert found.recommended.count == 2 and "slow" in found.recommended.name
     (other,) = fitting(found)
     assert other.count == 2 and "fast" in other.name
-    table = fitting_table(found)
-    assert [row[1] for row in table.rows] == [200, 500] and list(table.marked) == [0]
+    made = fitting_table(found)
+    assert [row[1] for row in made.rows] == [200, 500] and list(made.marked) == [0]
     # The level is that of all: it stands below the table, not in each row.
-    assert "raid0" in table.note and not any("raid0" in row[0] for row in table.rows)
+    assert "raid0" in made.note and not any("raid0" in row[0] for row in made.rows)
+
+
+def test_a_long_life_is_no_unknown_one(found):
+    """Beyond 100 years the number means nothing; an unknown life is a gap."""
+    shown = []
+    for years in (None, 12.0, 128.7):
+        best = replace(found.front[0], life_years=years)
+        made = table(replace(found, front=(best,)))
+        (life,) = (at for at, column in enumerate(made.columns) if column.name == "life")
+        shown.append(made.rows[0][life])
+    assert shown == [None, 12.0, "> 100"]
 
 
 def test_the_rest_stands_in_groups_by_what_it_misses(found):
