@@ -405,11 +405,17 @@ def _array(
     made.lines.append("")
 
 
+def _where(files: Sequence[str | None]) -> str:
+    """Where drives were read; of those that no capture names, that they are assumed."""
+    known = [file for file in files if file is not None]
+    return read_from(known) if known else "assumed: no capture names the drives"
+
+
 def _models(
     made: Draft, group: _Group, members: int, stem: str, *, plainly: bool, behind: bool
 ) -> list[tuple[str, str, int, str]]:
     """Models, settings, counts of the drives; members that no capture shows are as the others."""
-    seen: dict[tuple[str, str, str], list[str]] = {}
+    seen: dict[tuple[str, str, str], list[str | None]] = {}
     drives = group.drives or [guess(group.array, made.shown)]
     for drive in drives[:members]:
         match = match_drive(drive)
@@ -421,9 +427,10 @@ def _models(
             made.left_out.append(f"{drive.name or drive.slot or drive.model}: NCQ is off, which"
                                  " only onboard ports can have")  # fmt: skip
         switches = (", ncq = false" if unqueued and not behind else "") + _write_cache(drive, base)
-        where = drive.read_from or "assumed: no capture names the drives"
         why = f"{match.quality}, {match.reason}"
-        seen.setdefault((_model(made, sheet, base, stem), switches, why), []).append(where)
+        seen.setdefault((_model(made, sheet, base, stem), switches, why), []).append(
+            drive.read_from
+        )
         if assumed or match.quality in ("class", "ask"):
             doubt = f"; {match.doubt}" if assumed and match.doubt else ""
             made.assume(f"{group.name}: {drive.model or 'a drive'} is taken as {base}{doubt}")
@@ -433,7 +440,7 @@ def _models(
     first = next(iter(seen.values()))
     first += first[:1] * max(rest, 0)
     return [
-        (model, settings, len(files), f"{read_from(files)}: {why}")
+        (model, settings, len(files), f"{_where(files)}: {why}")
         for (model, settings, why), files in seen.items()
     ]
 

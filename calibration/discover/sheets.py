@@ -32,9 +32,10 @@ class Sheet:
     name: str
     values: Tree
     sources: dict[str, Mapping[str, str]] = field(default_factory=dict)
+    """Of numbers; those without a note were read from `files`."""
     remarks: list[str] = field(default_factory=list)
-    own: bool = False
-    """True if it has texts of its own."""
+    texts: dict[str, bool] = field(default_factory=dict)
+    """Keys of texts of its own, and whether they were read from `files` or assumed."""
     files: list[str] = field(default_factory=list)
     """What it was read from."""
 
@@ -50,12 +51,12 @@ class Sheet:
             self.files.append(file)
         if not isinstance(value, int) and not is_quantity(str(value)):
             # Texts have no source in device files: a remark says where they come from.
-            self.remarks.append(f"{key}: {'assumed' if file is None else _READ}.")
-            self.own = True
+            self.texts[key] = file is not None
             return
         if source == "measured" and file is not None:
-            note = _READ
-        elif source == "measured":
+            self.sources[key] = {"source": source}
+            return
+        if source == "measured":
             source, note = "assumed", "no capture names the drives: by the array's size"
         self.sources[key] = {"source": source, "note": note}
 
@@ -63,14 +64,15 @@ class Sheet:
     def text(self) -> str:
         """The file."""
         where = read_from(self.files)
-        sources = {key: {name: where if text == _READ else text for name, text in each.items()}
-                   for key, each in self.sources.items()}  # fmt: skip
-        remarks = [each.replace(_READ, where) for each in self.remarks]
-        return device_toml(self.values, sources, remarks)
+        sources = {
+            key: {**each, "note": each.get("note", where)} for key, each in self.sources.items()
+        }
+        texts = [f"{key}: {where if read else 'assumed'}." for key, read in self.texts.items()]
+        return device_toml(self.values, sources, [*self.remarks, *texts])
 
     def is_like(self, other: Sheet) -> bool:
         """True of the same device, whatever files say it."""
-        one, two = ((each.values, each.sources, each.remarks) for each in (self, other))
+        one, two = ((each.values, each.sources, each.remarks, each.texts) for each in (self, other))
         return one == two
 
     def join(self, other: Sheet) -> None:
@@ -78,16 +80,12 @@ class Sheet:
         self.files += [file for file in other.files if file not in self.files]
 
 
-_READ: Final = "read from"
-"""Where the files stand once all of them are known."""
 _FILES_SHOWN: Final = 3
 
 
 def read_from(files: Sequence[str]) -> str:
-    """Where something was read, the first files by name; as it is if it was assumed."""
+    """Where something was read, the first files by name."""
     unlike = list(dict.fromkeys(files))
-    if unlike and unlike[0].startswith("assumed"):
-        return unlike[0]
     more = len(unlike) - _FILES_SHOWN
     others = f" and {more} more" if more > 0 else ""
     return f"read from {', '.join(unlike[:_FILES_SHOWN])}{others}"
@@ -138,7 +136,7 @@ def drive_sheet(drive: Drive, match: Match) -> Sheet | None:
     interface = _interface(drive) or _assumed_interface(family, spec.interface)
     if interface is not None and interface != spec.interface:
         sheet.put("interface", interface, file)
-    return sheet if sheet.sources or sheet.own else None
+    return sheet if sheet.sources or sheet.texts else None
 
 
 def _assumed_interface(family: str, base: str | None) -> str | None:
@@ -193,7 +191,7 @@ def controller_sheet(controller: Controller, match: Match, levels: Sequence[str]
     lacking = [level for level in levels if level not in spec.levels]
     if lacking:
         sheet.put("levels", [*spec.levels, *lacking], file)
-    return sheet if sheet.sources or sheet.own else None
+    return sheet if sheet.sources or sheet.texts else None
 
 
 def host_sheet(host: Host, drives: Sequence[Drive], base: str) -> Sheet | None:
@@ -213,4 +211,4 @@ def host_sheet(host: Host, drives: Sequence[Drive], base: str) -> Sheet | None:
         sheet.put("block_layer.scheduler", stated.pop(), file)
         if len(requests) == 1:
             sheet.put("block_layer.requests", requests.pop(), file)
-    return sheet if sheet.sources or sheet.own else None
+    return sheet if sheet.sources or sheet.texts else None

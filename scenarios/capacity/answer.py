@@ -66,6 +66,7 @@ class Answer:
 
     def to_dict(self) -> Document:
         """The document of `raidlab plan --json`."""
+        missing = self.uncounted
         return {
             "title": self.question.title,
             "seed": self.seed,
@@ -87,7 +88,7 @@ class Answer:
             "later": None if self.later is None else later_data(self.later),
             "migration": None if self.migration is None else asdict(self.migration),
             "open": None if self.open_parts is None else asdict(self.open_parts),
-            "energy_not_counted": None if self.uncounted is None else asdict(self.uncounted),
+            "energy_not_counted": None if missing is None else asdict(missing),
             "candidates": [self._row(each) for each in self.candidates],
             "assumptions": self.assumptions,
             "warnings": list(self.warnings),
