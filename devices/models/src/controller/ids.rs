@@ -25,12 +25,19 @@ impl ArrayLine {
         ArrayLine::new(size.split_long(offset).0 as u32)
     }
 
+    /// The first of those of bytes of the array, and how many they are: one where there are none.
+    #[inline]
+    pub fn span(range: ByteRange, size: Divider) -> (ArrayLine, u32) {
+        let first = ArrayLine::of(range.offset, size);
+        let last = ArrayLine::of(range.offset + range.bytes.max(1) - 1, size);
+        (first, last.since(first) + 1)
+    }
+
     /// Those of bytes of the array; that of the first one where there are none.
     #[inline]
     pub fn all_of(range: ByteRange, size: Divider) -> impl Iterator<Item = ArrayLine> + Clone {
-        let first = ArrayLine::of(range.offset, size);
-        let last = ArrayLine::of(range.offset + range.bytes.max(1) - 1, size);
-        first.row(last.since(first) + 1)
+        let (first, count) = ArrayLine::span(range, size);
+        first.row(count)
     }
 
     /// Its bytes.

@@ -39,12 +39,10 @@ impl Decisions {
     /// A request without its data.
     #[inline]
     pub(crate) fn shadow(self, request: &Request) -> Shadow {
-        let (offset, bytes) = (request.offset, request.bytes);
-        let first = ArrayLine::of(offset, self.line);
-        let last = ArrayLine::of(offset + bytes.max(1) - 1, self.line);
+        let (first, lines) = ArrayLine::span(request.range(), self.line);
         Shadow {
             first,
-            lines: last.since(first) + 1,
+            lines,
             op: request.op,
         }
     }

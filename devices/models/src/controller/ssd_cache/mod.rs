@@ -183,16 +183,10 @@ impl SsdCache {
         self.marks[slot] = Mark::apart(state);
     }
 
-    /// A clean slot is used now, or another one becomes clean now.
+    /// A slot is used now, and is clean or dirty from now on.
     #[inline]
-    fn use_clean(&mut self, slot: SlotId) {
-        self.marks[slot] = self.clock.next(State::Clean);
-    }
-
-    /// A dirty slot is used now, or another one becomes dirty now.
-    #[inline]
-    fn use_dirty(&mut self, slot: SlotId) {
-        self.marks[slot] = self.clock.next(State::Dirty);
+    fn use_now(&mut self, slot: SlotId, state: State) {
+        self.marks[slot] = self.clock.next(state);
     }
 
     /// The slot where a line can be read.
@@ -234,7 +228,7 @@ impl SsdCache {
             };
         };
         match self.state(slot) {
-            state @ (State::Clean | State::Dirty) => self.marks[slot] = self.clock.next(state),
+            state @ (State::Clean | State::Dirty) => self.use_now(slot, state),
             State::Leaving | State::Renewed => {}
             State::Free | State::Coming | State::Spoiled => return Lookup::Cold,
         }
@@ -289,7 +283,7 @@ impl SsdCache {
         self.counts.coming -= 1;
         if end == CopyEnd::Whole && self.state(slot) == State::Coming {
             self.clean.joined();
-            self.use_clean(slot);
+            self.use_now(slot, State::Clean);
             return true;
         }
         self.release(slot);
@@ -383,7 +377,7 @@ impl SsdCache {
             State::Clean => {
                 self.clean.left();
                 self.dirty.joined();
-                self.use_dirty(slot);
+                self.use_now(slot, State::Dirty);
             }
             State::Leaving => self.put(slot, State::Renewed),
             _ => {}
@@ -400,7 +394,7 @@ impl SsdCache {
         let slot = self.begin(line)?;
         self.counts.coming -= 1;
         self.dirty.joined();
-        self.use_dirty(slot);
+        self.use_now(slot, State::Dirty);
         Some(slot)
     }
 
@@ -409,7 +403,7 @@ impl SsdCache {
     pub fn write_through(&mut self, line: ArrayLine) -> Option<SlotId> {
         let slot = self.slot(line).filter(|&slot| !self.is_dirty(slot));
         match slot {
-            Some(slot) => self.use_clean(slot),
+            Some(slot) => self.use_now(slot, State::Clean),
             None => self.written_around(line),
         }
         slot
@@ -455,7 +449,7 @@ impl SsdCache {
             self.clean.joined_as_oldest(slot, mark);
         } else {
             self.dirty.joined();
-            self.use_dirty(slot);
+            self.use_now(slot, State::Dirty);
         }
     }
 
